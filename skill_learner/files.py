@@ -1,0 +1,99 @@
+"""Files that change on disk: private folders, atomic replacement, advisory locks.
+
+Kept free of everything else so that any layer may use it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+
+def ensure_private_dir(path: Path) -> Path:
+    """Create `path` (and parents) and make it 0700 whatever the umask; returns it."""
+    if not path.is_dir():
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o700)
+    return path
+
+
+def atomic_write(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Replace the file at `path` by `data`: readers see the old bytes or the new, never a mixture.
+
+    mode: permission bits; None keeps those of an existing file, else 0600. A symlink at `path` is
+    written through, so that the link itself stays. The data is on disk before the name changes.
+    """
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if mode is None:
+        try:
+            mode = target.stat().st_mode & 0o7777
+        except OSError:
+            mode = 0o600
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append one whole line to a 0600 file, under its lock; a torn earlier line is closed first."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as handle:
+        _lock(handle, blocking=True)
+        size = os.fstat(handle.fileno()).st_size
+        if size:
+            handle.seek(size - 1)
+            if handle.read(1) != b"\n":
+                line = b"\n" + line
+        handle.write(line + b"\n")
+
+
+@contextlib.contextmanager
+def locked(path: Path, timeout: float | None = None) -> Iterator[None]:
+    """Hold the advisory lock file `path` for the block.
+
+    timeout: seconds to wait; None waits for ever, 0 tries once. Raises TimeoutError. The lock goes
+    with the process, so a crash never leaves it behind; the empty file stays.
+    """
+    ensure_private_dir(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as handle:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not _lock(handle, blocking=deadline is None):
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"{path} is locked by another process")
+            time.sleep(0.02)
+        yield
+
+
+def _lock(handle: IO[bytes], *, blocking: bool) -> bool:
+    if sys.platform == "win32":  # pragma: no cover - not run on POSIX
+        import msvcrt
+
+        try:
+            handle.seek(0)
+            msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK if blocking else msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if blocking else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
