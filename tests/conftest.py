@@ -1,0 +1,31 @@
+"""Keep every test away from the real home, the real settings and the real network keys."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_FOREIGN_PREFIXES = ("SKILL_LEARNER_", "CLAUDE", "ANTHROPIC_", "OPENAI_", "CURSOR_", "XDG_", "GIT_")
+_TEST_SWITCHES = {
+    "SKILL_LEARNER_SHARED",  # folder of recorded sessions
+    "SKILL_LEARNER_CLAUDE",  # path of the client binary that tests/client drives
+    "SKILL_LEARNER_CLIENT_TESTS",  # "require": a missing client fails instead of skipping
+}
+
+
+@pytest.fixture(autouse=True)
+def hermetic_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """An empty home folder for this test; variables that could steer the product are taken away."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(_FOREIGN_PREFIXES) and name not in _TEST_SWITCHES:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    return home
