@@ -1,0 +1,312 @@
+"""Settings: their names, defaults and checks, and where a value may come from.
+
+Precedence, strongest first: arguments, environment (`SKILL_LEARNER_<KEY>`), the project's
+`skill-learner.yaml` (only keys that can neither run a program, send data nor choose a path), the
+user's `skill-learner.yaml`, defaults.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, overload
+
+from skill_learner.config_values import absolute_path, checked_value
+from skill_learner.errors import ConfigError
+from skill_learner.paths import StatePaths, default_state_dir
+
+FILE_NAME = "skill-learner.yaml"
+ENV_PREFIX = "SKILL_LEARNER_"
+
+PROJECT_KEYS = frozenset(
+    {
+        "nudge_interval",
+        "review_when",
+        "digest_tokens",
+        "index_tokens",
+        "semantic_top_k",
+        "semantic_threshold",
+    }
+)
+"""Keys a project's own file may set: a cloned repository brings that file with it."""
+
+_SWITCHES = frozenset(
+    {"REVIEW", "DEBUG", "SHARED", "CLAUDE", "CLIENT_TESTS", "TEST_VENV", "CLAUDE_BINARY"}
+)
+"""Variables with our prefix that are no settings: markers between our processes, test switches."""
+
+_UNSET = Path("<default>")
+
+
+class _PathSetting:
+    """A path-valued field that takes a string too, expands `~` and is absolute when read.
+
+    A default is worked out on reading, since it depends on the home folder of the moment and, for
+    the library, on where the state is.
+    """
+
+    def __init__(self, default: Callable[[SkillLearnerConfig], Path]) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._slot = f"_{name}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Path: ...
+    @overload
+    def __get__(self, instance: SkillLearnerConfig, owner: type) -> Path: ...
+    def __get__(self, instance: SkillLearnerConfig | None, owner: type) -> Path:
+        if instance is None:
+            return _UNSET
+        value: Path = instance.__dict__[self._slot]
+        return self._default(instance) if value is _UNSET else value
+
+    def __set__(self, instance: SkillLearnerConfig, value: str | os.PathLike[str]) -> None:
+        if value is not _UNSET:
+            value = absolute_path(value, Path.cwd())
+        instance.__dict__[self._slot] = value
+
+
+@dataclass(frozen=True)
+class SkillLearnerConfig:
+    """All settings. Values are converted and checked on construction; ConfigError names the key.
+
+    skills_dir: the library; below `state_dir` unless set.
+    nudge_interval: review after this many tool calls or turns.
+    review_timeout: seconds a caller of the Python API ever waits for a review.
+    review_process_timeout: seconds until a detached review is stopped.
+    semantic_top_k, semantic_threshold: most results and least cosine of a semantic search.
+    provider: "auto", "offline" or a name of `providers.PROVIDERS`; model, base_url: "" = its own.
+    command: program of the `command` provider, split as a shell splits words, run without a shell.
+    review_when: "signal" (only when a rule found something), "always", "" = the caller's default.
+    daily_reviews, daily_tokens: ceilings of LLM use in a day; 0 = none at all.
+    approval: "auto", "evidence" or "manual": when a new skill becomes active.
+    digest_tokens, index_tokens: budgets of what a reviewer sees and of the published index.
+    payload_cap: bytes above which a hook keeps only head and tail of a payload.
+    origins: for each key where its value came from; warnings: what was ignored, in words.
+    """
+
+    skills_dir: _PathSetting = _PathSetting(lambda config: config.state_dir / "skills")
+    nudge_interval: int = 10
+    storage_backend: str = "sqlite"
+    review_timeout: float = 30.0
+    semantic_top_k: int = 5
+    semantic_threshold: float = 0.3
+    provider: str = "auto"
+    model: str = ""
+    base_url: str = ""
+    command: str = ""
+    review_when: str = ""
+    daily_reviews: int = 20
+    daily_tokens: int = 1_000_000
+    state_dir: _PathSetting = _PathSetting(lambda config: default_state_dir())
+    journal_days: int = 7
+    approval: str = "evidence"
+    digest_tokens: int = 24_000
+    index_tokens: int = 1_500
+    payload_cap: int = 16 * 1024 * 1024
+    review_process_timeout: float = 600.0
+    off: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    warnings: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for key, kind in _kinds().items():
+            if kind != "path":
+                object.__setattr__(
+                    self, key, checked_value(key, kind, getattr(self, key), "argument")
+                )
+
+    @property
+    def paths(self) -> StatePaths:
+        return StatePaths(self.state_dir)
+
+    @property
+    def index_db(self) -> Path:
+        """The derived search index: one for each library, so that two never share one."""
+        if self.skills_dir == self.state_dir / "skills":
+            return self.paths.index_db
+        return self.skills_dir / ".index.sqlite"
+
+    def values(self) -> dict[str, Any]:
+        """Every key with its value, in the order of the documentation."""
+        return {key: getattr(self, key) for key in _kinds()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SkillLearnerConfig:
+        """From plain values; relative paths count from the current folder."""
+        return cls(**_converted(values, "argument", Path.cwd()))
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str]) -> SkillLearnerConfig:
+        """From a YAML file; relative paths in it count from the file's folder."""
+        file = Path(path)
+        return cls(**_converted(read_settings_file(file), str(file), file.resolve().parent))
+
+    @classmethod
+    def from_env(
+        cls, prefix: str = ENV_PREFIX, environ: Mapping[str, str] | None = None
+    ) -> SkillLearnerConfig:
+        """From variables named prefix + KEY. A name close to a key is an error; others with the
+        same prefix belong to somebody else and are left alone."""
+        return cls(**_from_environment(prefix, os.environ if environ is None else environ))
+
+    @classmethod
+    def load(
+        cls,
+        project_dir: Path | None = None,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> SkillLearnerConfig:
+        """The settings in force for `project_dir` (None: no project), from every source."""
+        warnings: list[str] = []
+        layers: list[tuple[str, dict[str, Any]]] = []
+        user_file = user_settings_file()
+        if user_file.is_file():
+            given = _converted(read_settings_file(user_file), str(user_file), user_file.parent)
+            layers.append((f"file {user_file}", given))
+        project_file = project_dir / FILE_NAME if project_dir is not None else None
+        if project_file is not None and project_file.is_file():
+            given = _safe_only(read_settings_file(project_file), project_file, warnings)
+            layers.append((f"file {project_file}", given))
+        environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
+        layers.append(("environment", environment))
+        layers.append(("argument", _converted(arguments or {}, "argument", Path.cwd())))
+        merged: dict[str, Any] = {}
+        origins = dict.fromkeys(_kinds(), "default")
+        for origin, layer in layers:
+            merged.update(layer)
+            for key in layer:
+                origins[key] = (
+                    f"environment {ENV_PREFIX}{key.upper()}" if origin == "environment" else origin
+                )
+        config = cls(**merged)
+        object.__setattr__(config, "origins", origins)
+        object.__setattr__(config, "warnings", tuple(warnings))
+        return config
+
+
+def user_settings_file() -> Path:
+    """Where the user's own settings are looked for."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("skill-learner", appauthor=False)) / FILE_NAME
+
+
+def write_hook_conf(config: SkillLearnerConfig) -> None:
+    """Tell the hooks, which read no YAML, the settings they need; only when they changed.
+
+    Give it the user's own settings, not a project's: the file serves every project.
+    """
+    from skill_learner.files import atomic_write, ensure_private_dir
+
+    text = (
+        f"nudge_interval={config.nudge_interval}\n"
+        f"payload_cap={config.payload_cap}\n"
+        f"off={int(config.off)}\n"
+    ).encode()
+    target = config.paths.hook_conf
+    try:
+        if target.read_bytes() == text:
+            return
+    except OSError:
+        pass
+    ensure_private_dir(target.parent)
+    atomic_write(target, text, 0o600)
+
+
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML settings file; an empty file is an empty mapping."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem}") from problem
+    try:
+        loaded = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise ConfigError(
+            f"{path}{place}: not valid YAML: {problem.problem or problem.context}",
+            "correct that line; nothing of the file was used",
+        ) from problem
+    except yaml.YAMLError as problem:
+        raise ConfigError(f"{path}: not valid YAML: {problem}") from problem
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(
+            f"{path}:1: expected `key: value` lines, found a {type(loaded).__name__}",
+            "write for example `nudge_interval: 10`",
+        )
+    return {str(key): value for key, value in loaded.items()}
+
+
+def _kinds() -> dict[str, str]:
+    """Key to its kind, in order of declaration: "path", "int", "float", "str" or "bool"."""
+    return {
+        item.name: "path" if item.type == "_PathSetting" else str(item.type)
+        for item in fields(SkillLearnerConfig)
+        if item.init
+    }
+
+
+def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, Any]:
+    kinds = _kinds()
+    result: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in kinds:
+            raise _unknown_key(key, source)
+        if kinds[key] == "path":
+            if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+                raise ConfigError(f"{source}: {key} must be a path, not {value!r}")
+            result[key] = absolute_path(value, base)
+        else:
+            result[key] = checked_value(key, kinds[key], value, source)
+    return result
+
+
+def _unknown_key(key: str, source: str) -> ConfigError:
+    near = _nearest(key)
+    hint = f"did you mean `{near}`?" if near else "known keys: " + ", ".join(_kinds())
+    return ConfigError(f"{source}: unknown key `{key}`", hint)
+
+
+def _nearest(key: str, likeness: float = 0.75) -> str:
+    import difflib
+
+    found = difflib.get_close_matches(key.lower().replace("-", "_"), _kinds(), n=1, cutoff=likeness)
+    return found[0] if found else ""
+
+
+def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    kinds = _kinds()
+    result: dict[str, Any] = {}
+    for name in sorted(environ):
+        if not name.startswith(prefix) or name[len(prefix) :] in _SWITCHES:
+            continue
+        key = name[len(prefix) :].lower()
+        if key in kinds:
+            if environ[name]:  # an empty variable counts as unset
+                result.update(_converted({key: environ[name]}, name, Path.cwd()))
+        elif near := _nearest(key, likeness=0.85):
+            raise ConfigError(
+                f"environment: unknown setting {name}",
+                f"did you mean {prefix}{near.upper()}?",
+            )
+    return result
+
+
+def _safe_only(values: Mapping[str, Any], file: Path, warnings: list[str]) -> dict[str, Any]:
+    converted = _converted(values, str(file), file.parent)
+    for key in sorted(set(converted) - PROJECT_KEYS):
+        del converted[key]
+        warnings.append(
+            f"{file}: `{key}` is ignored in a project's file; set it in {user_settings_file()}"
+        )
+    return converted

@@ -1,0 +1,90 @@
+"""Checks and conversions of single setting values; `config` says which keys there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skill_learner.errors import ConfigError
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "storage_backend": ("sqlite", "filesystem"),
+    "review_when": ("", "signal", "always"),
+    "approval": ("auto", "evidence", "manual"),
+}
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "nudge_interval": (1, 100_000),
+    "review_timeout": (0, 86_400),
+    "review_process_timeout": (1, 86_400),
+    "semantic_top_k": (1, 1_000),
+    "semantic_threshold": (-1, 1),
+    "daily_reviews": (0, 1_000_000),
+    "daily_tokens": (0, 10**12),
+    "journal_days": (0, 36_500),
+    "digest_tokens": (500, 10_000_000),
+    "index_tokens": (0, 1_000_000),
+    "payload_cap": (1_024, 2**40),
+}
+
+
+def absolute_path(value: str | os.PathLike[str], base: Path) -> Path:
+    """`~` expanded, relative to `base`, without `..`; the path need not exist."""
+    return Path(os.path.abspath(base / os.path.expanduser(value)))
+
+
+def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
+    """`value` as the type `kind` ("int", "float", "str" or "bool"), within the key's limits.
+
+    Text from the environment is converted; ConfigError names `source` and key.
+    """
+    converted = _convert(key, kind, value, source)
+    if key in _CHOICES and converted not in _CHOICES[key]:
+        allowed = ", ".join(repr(choice) for choice in _CHOICES[key])
+        raise ConfigError(f"{source}: {key} must be one of {allowed}, not {converted!r}")
+    if key in _RANGES:
+        low, high = _RANGES[key]
+        if not low <= converted <= high:
+            raise ConfigError(f"{source}: {key} must lie in {low:g} to {high:g}, not {converted}")
+    return converted
+
+
+def _convert(key: str, kind: str, value: Any, source: str) -> Any:
+    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[kind]}, not {value!r}")
+    if kind == "str":
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        raise fault
+    if kind == "bool":
+        if isinstance(value, bool):
+            return value
+        word = str(value).strip().lower()
+        if word in _BOOLEAN_WORDS:
+            return _BOOLEAN_WORDS[word]
+        raise fault
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise fault
+    try:
+        number = float(value)
+        if kind == "int":
+            # int() of the text itself: a float would lose digits of a big number
+            return int(value) if isinstance(value, (str, int)) else _whole(number)
+    except ValueError:
+        raise fault from None
+    return number
+
+
+def _whole(number: float) -> int:
+    if not number.is_integer():
+        raise ValueError(number)
+    return int(number)
+
+
+_KIND_WORDS = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"}
+_BOOLEAN_WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
