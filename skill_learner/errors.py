@@ -7,6 +7,7 @@
     |-- LibraryError                  the library refuses a change (not ours, stale, unsafe path)
     |-- TranscriptError               a transcript file cannot be read at all
     |-- JobError                      a review job cannot be run
+    |-- CeilingReachedError           a daily ceiling forbids another LLM call today
     `-- ProviderError                 the LLM could not be asked, or answered nonsense
         |-- ProviderUnavailableError  not installed, not logged in, no key
         |-- ProviderTimeoutError      no answer in time
@@ -55,6 +56,10 @@ class TranscriptError(SkillLearnerError):
 
 
 class JobError(SkillLearnerError):
+    exit_code = 6
+
+
+class CeilingReachedError(SkillLearnerError):
     exit_code = 6
 
 

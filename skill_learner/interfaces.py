@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from skill_learner.models import Digest, Episode, Review, Session, Skill
+from skill_learner.models import CallResult, Digest, Episode, Review, Session, Skill, Usage
 
 
 class LLMToolCall(Protocol):
@@ -58,6 +58,33 @@ class ReviewRequest:
 class Reviewer(Protocol):
     """Turns a session into proposals. name is stored with each job ("offline", "llm:claude-cli").
     Raises ProviderError when the LLM behind it failed for good."""
+
+    @property
+    def name(self) -> str: ...
+
+    def review(self, request: ReviewRequest) -> Review: ...
+
+
+class CallMeter(Protocol):
+    """Watches what the LLM calls of one review cost.
+
+    begin: before a call, with an estimate of its tokens; raises CeilingReachedError when a daily
+    ceiling forbids it. end: after it, with what it cost (None when unknown) and how it went:
+    "ok", "faulty", "error", "timeout" or "unavailable".
+    """
+
+    def begin(self, tokens: int) -> None: ...
+
+    def end(self, usage: Usage | None, result: CallResult) -> None: ...
+
+
+@runtime_checkable
+class MeteredReviewer(Protocol):
+    """A reviewer whose work costs something: it tells `meter`, when set, of each LLM call."""
+
+    provider_name: str
+    model: str
+    meter: CallMeter | None
 
     @property
     def name(self) -> str: ...

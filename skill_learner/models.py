@@ -182,14 +182,23 @@ class Usage:
     cost_usd: float | None = None
 
 
+CallResult = Literal["ok", "faulty", "error", "timeout", "unavailable"]
+"""How one LLM call went. faulty: an answer that could not be used. unavailable: nothing was sent
+(not installed, no login, no key), so it counts for nothing."""
+
+
 @dataclass(frozen=True)
 class Review:
-    """A reviewer's whole answer. nothing_because is non-empty exactly when proposals is empty."""
+    """A reviewer's whole answer. nothing_because is non-empty exactly when proposals is empty.
+
+    dropped: what the reviewer took back itself (too unsure), one sentence each.
+    """
 
     outcome: str
     proposals: tuple[Proposal, ...]
     nothing_because: str = ""
     usage: tuple[Usage, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 Verdict = Literal["active", "candidate", "patch", "archive", "evidence", "reject"]

@@ -1,0 +1,296 @@
+"""Durable review jobs: one JSON file each, so that a killed process or a reboot loses none.
+
+    queued ──take──▶ running ──finish──▶ done | failed
+      ▲                 │
+      ├──── wait ───────┤                (a daily ceiling, kept with the reason in `detail`)
+      └── requeue_interrupted ───────────▶ abandoned after MAX_ATTEMPTS starts
+
+Open jobs lie in `jobs/`, closed ones in `jobs/closed/` (the last `keep_closed` of them).
+`jobs/pending` exists exactly when a job is queued: the hook looks at nothing else. A session has at
+most one queued job; a wish that comes while its job runs makes one follow-up when that one closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from skill_learner.errors import JobError
+from skill_learner.files import atomic_write, ensure_private_dir, locked
+from skill_learner.paths import StatePaths
+
+JobStatus = Literal["queued", "running", "done", "failed", "abandoned"]
+OPEN: frozenset[str] = frozenset({"queued", "running"})
+MAX_ATTEMPTS = 3
+
+_REASON_RANK = {"recover": 0, "nudge": 1, "session_end": 2, "manual": 3}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants reviewed. owner: `editor` for hooks, `library` for a host program, whose
+    jobs run only under the `provider` they were made for ("" = whichever is configured)."""
+
+    session: str
+    project: str
+    project_key: str
+    editor: str
+    reason: str
+    transcript: str = ""
+    journal: str = ""
+    owner: str = "editor"
+    provider: str = ""
+    not_before: float = 0.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One review of one session.
+
+    detail: one sentence on how it stands. attempts: how often it was started. not_before: epoch
+    seconds before which `take` passes it over. again: reason of a wish that came while it ran.
+    result: what the review found, as plain JSON (see `pipeline`).
+    """
+
+    id: str
+    session: str
+    project: str
+    project_key: str
+    editor: str
+    reason: str
+    status: JobStatus
+    detail: str = ""
+    attempts: int = 0
+    created: float = 0.0
+    updated: float = 0.0
+    transcript: str = ""
+    journal: str = ""
+    owner: str = "editor"
+    provider: str = ""
+    not_before: float = 0.0
+    again: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+
+class JobStore:
+    """The jobs of one state folder. Every method is safe against other processes and threads."""
+
+    def __init__(
+        self,
+        paths: StatePaths,
+        *,
+        keep_closed: int = 500,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = paths.jobs_dir
+        self._closed_folder = paths.jobs_dir / "closed"
+        self._keep_closed = keep_closed
+        self._clock = clock
+
+    @property
+    def pending_marker(self) -> Path:
+        return self._folder / "pending"
+
+    def queue(self, wish: Wish) -> Job:
+        """Queue a review of the wish's session, or merge it into the job that is open for it."""
+        if not wish.session:
+            raise JobError("a review needs a session id")
+        with self._changing():
+            for job in self._open():
+                if job.session == wish.session and job.owner == wish.owner:
+                    return self._write(_merged(job, wish))
+            now = self._clock()
+            created = Job(
+                id=f"{int(now * 1000):013d}-{secrets.token_hex(4)}",
+                status="queued",
+                created=now,
+                updated=now,
+                **asdict(wish),
+            )
+            return self._write(created)
+
+    def take(
+        self,
+        *,
+        session: str | None = None,
+        owner: str | None = None,
+        skip: Collection[str] = (),
+        ignore_delay: bool = False,
+    ) -> Job | None:
+        """Start the oldest queued job: it becomes `running` and its attempts grow by one."""
+        with self._changing():
+            now = self._clock()
+            for job in self._open():
+                wanted = (
+                    job.status == "queued"
+                    and job.id not in skip
+                    and session in (None, job.session)
+                    and owner in (None, job.owner)
+                    and (ignore_delay or job.not_before <= now)
+                )
+                if wanted:
+                    started = replace(job, status="running", detail="", attempts=job.attempts + 1)
+                    return self._write(started)
+        return None
+
+    def finish(
+        self,
+        job: Job,
+        status: Literal["done", "failed", "abandoned"],
+        detail: str,
+        result: Mapping[str, Any] | None = None,
+    ) -> Job:
+        """Close a job. A wish that came in the meantime is queued as a job of its own."""
+        with self._changing():
+            current = self._read(self._path(job.id)) or job
+            closed = replace(current, status=status, detail=detail, again="", result=result or {})
+            written = self._close(closed)
+            if current.again:
+                now = self._clock()
+                follow_up = replace(
+                    current,
+                    id=f"{int(now * 1000):013d}-{secrets.token_hex(4)}",
+                    status="queued",
+                    reason=current.again,
+                    detail="",
+                    attempts=0,
+                    created=now,
+                    again="",
+                    result={},
+                )
+                self._write(follow_up)
+            return written
+
+    def wait(self, job: Job, detail: str, *, not_before: float = 0.0) -> Job:
+        """Put a started job back in the queue; the start does not count as an attempt."""
+        with self._changing():
+            current = self._read(self._path(job.id)) or job
+            waiting = replace(
+                current,
+                status="queued",
+                detail=detail,
+                attempts=max(0, job.attempts - 1),
+                not_before=not_before,
+                again="",
+            )
+            return self._write(waiting)
+
+    def requeue_interrupted(self) -> list[Job]:
+        """Put every running job back in the queue, or abandon it after `MAX_ATTEMPTS` starts.
+
+        Only for the holder of the review lock: while it is held nobody else runs a job, so whatever
+        stands as running was cut off by a crash, a kill or a reboot.
+        """
+        with self._changing():
+            return [self._requeued(job) for job in self._open() if job.status == "running"]
+
+    def get(self, job_id: str) -> Job | None:
+        for folder in (self._folder, self._closed_folder):
+            job = self._read(folder / f"{job_id}.json")
+            if job is not None:
+                return job
+        return None
+
+    def open(self) -> list[Job]:
+        """Queued and running jobs, oldest first."""
+        return self._open()
+
+    def all(self) -> list[Job]:
+        """Every job that is still on record, oldest first."""
+        jobs = {job.id: job for job in self._open()}
+        jobs.update({job.id: job for job in self._in(self._closed_folder)})
+        return [jobs[job_id] for job_id in sorted(jobs)]
+
+    def last_closed(self, session: str) -> Job | None:
+        """The newest closed job of a session."""
+        for path in sorted(self._closed_folder.glob("*.json"), reverse=True):
+            job = self._read(path)
+            if job is not None and job.session == session:
+                return job
+        return None
+
+    # -- below: callers hold the lock ----------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        ensure_private_dir(self._closed_folder)
+        with locked(self._folder / ".lock"):
+            try:
+                yield
+            finally:
+                self._set_marker()
+
+    def _set_marker(self) -> None:
+        if any(job.status == "queued" for job in self._open()):
+            self.pending_marker.touch(mode=0o600)
+        else:
+            self.pending_marker.unlink(missing_ok=True)
+
+    def _requeued(self, job: Job) -> Job:
+        if job.attempts >= MAX_ATTEMPTS:
+            detail = f"given up: cut off {job.attempts} times before it could finish"
+            return self._close(replace(job, status="abandoned", detail=detail, again=""))
+        detail = f"start {job.attempts} was cut off; it runs again"
+        return self._write(replace(job, status="queued", detail=detail, again=""))
+
+    def _close(self, job: Job) -> Job:
+        written = self._write(job, self._closed_folder)
+        self._path(job.id).unlink(missing_ok=True)
+        closed = sorted(self._closed_folder.glob("*.json"))
+        for old in closed[: max(0, len(closed) - self._keep_closed)]:
+            old.unlink(missing_ok=True)
+        return written
+
+    def _write(self, job: Job, folder: Path | None = None) -> Job:
+        written = replace(job, updated=self._clock())
+        data = json.dumps(asdict(written), indent=1).encode()
+        atomic_write((folder or self._folder) / f"{job.id}.json", data + b"\n")
+        return written
+
+    def _path(self, job_id: str) -> Path:
+        return self._folder / f"{job_id}.json"
+
+    def _open(self) -> list[Job]:
+        """A job that was being closed when its process died lies in both folders: closed wins."""
+        return [
+            job
+            for job in self._in(self._folder)
+            if not (self._closed_folder / f"{job.id}.json").exists()
+        ]
+
+    def _in(self, folder: Path) -> list[Job]:
+        jobs = (self._read(path) for path in sorted(folder.glob("*.json")))
+        return [job for job in jobs if job is not None]
+
+    @staticmethod
+    def _read(path: Path) -> Job | None:
+        """A file that is no job (cut short, foreign) is passed over; nothing hangs on one file."""
+        try:
+            raw = json.loads(path.read_bytes())
+            known = {name.name for name in fields(Job)}
+            return Job(**{key: value for key, value in raw.items() if key in known})
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None
+
+
+def _merged(job: Job, wish: Wish) -> Job:
+    reason = max(job.reason, wish.reason, key=lambda name: _REASON_RANK.get(name, 0))
+    if job.status == "running":
+        return replace(job, again=wish.reason)
+    return replace(
+        job,
+        reason=reason,
+        transcript=wish.transcript or job.transcript,
+        journal=wish.journal or job.journal,
+        not_before=min(job.not_before, wish.not_before),
+    )
