@@ -1,0 +1,1 @@
+"""What runs inside a hook process. Built-in modules only: every import here is paid per tool call."""

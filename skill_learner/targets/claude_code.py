@@ -1,0 +1,137 @@
+"""Claude Code: its hook payloads as events, its replies, and how hooks are registered with it.
+
+The hot half is imported by every hook process, so nothing here is computed at import time.
+"""
+
+from skill_learner.events import (
+    OTHER,
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    TOOL,
+    TURN_END,
+    HookEvent,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "claude-code"
+
+EVENTS: tuple[str, ...] = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "StopFailure",
+    "SubagentStop",
+    "PreCompact",
+    "UserPromptExpansion",
+    "SessionEnd",
+)
+SETTINGS_FILE = {
+    "project": ".claude/settings.json",
+    "local": ".claude/settings.local.json",
+    "user": "~/.claude/settings.json",
+}
+INDEX_FILE = {"project": "CLAUDE.md", "local": "CLAUDE.md", "user": "~/.claude/CLAUDE.md"}
+SKILLS_DIR = {"project": ".claude/skills", "user": "~/.claude/skills"}
+INDEX_IMPORT = ".claude/skill-learner-index.md"
+
+_KINDS = {
+    "SessionStart": SESSION_START,
+    "UserPromptSubmit": PROMPT,
+    "PostToolUse": TOOL,
+    "PostToolUseFailure": TOOL,
+    "Stop": TURN_END,
+    "StopFailure": TURN_END,
+    "SessionEnd": SESSION_END,
+}
+_LAUNCHER = ".skill_learner/hook.sh"
+
+
+# -- hot: one hook call ------------------------------------------------------------------------
+
+
+def read_event(
+    name: str, fields: "Mapping[bytes, bytes]", environ: "Mapping[bytes, bytes]"
+) -> HookEvent:
+    """The event behind a payload's top-level `fields` (see hook_runtime.fields)."""
+    event = HookEvent(NAME, name, _KINDS.get(name, OTHER))
+    event.session_id = fields.get(b"session_id") or environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
+    event.start_dir = environ.get(b"CLAUDE_PROJECT_DIR") or fields.get(b"cwd", b"")
+    pid = environ.get(b"CLAUDE_PID", b"")
+    if pid.isdigit():
+        event.client_pid = int(pid)
+    kind = event.kind
+    # A subagent's events carry agent_id; the end of background work comes as a prompt of its own.
+    if kind is TOOL:
+        event.counts = not fields.get(b"agent_id")
+    elif kind is PROMPT:
+        event.counts = not fields.get(b"prompt", b"").startswith(b"<task-notification>")
+    elif kind is SESSION_START:
+        event.cause = fields.get(b"source", b"")
+    elif kind is SESSION_END:
+        event.cause = fields.get(b"reason", b"")
+    return event
+
+
+def start_reply(message: str, reload_skills: bool) -> bytes:
+    """What SessionStart prints: a line for the user (never the model), and whether skills were
+    written that the editor should read now. b"" when there is nothing to say."""
+    parts = []
+    if message:
+        from skill_learner.hook_runtime.json_bytes import ascii_string
+
+        parts.append(b'"systemMessage":' + ascii_string(message))
+    if reload_skills:
+        parts.append(b'"hookSpecificOutput":{"hookEventName":"SessionStart","reloadSkills":true}')
+    return b"{" + b",".join(parts) + b"}\n" if parts else b""
+
+
+# -- cold: registration ------------------------------------------------------------------------
+
+
+def command_line(event: str) -> str:
+    """The registered POSIX sh line: the same bytes on every machine, for every user and version."""
+    return f'h="${{HOME:-}}/{_LAUNCHER}"; [ -r "$h" ] || exit 0; set -- {NAME} {event}; . "$h"'
+
+
+def exec_form(event: str, launch: "list[str]") -> "dict[str, Any]":
+    """The hook entry for Windows, which has no sh: program and arguments, no shell.
+
+    launch: interpreter, options, entry script, package root, state folder (see
+    hook_runtime.launcher.launch_arguments). Not path-free, so it belongs in settings.local.json.
+    """
+    return {"type": "command", "command": launch[0], "args": [*launch[1:], NAME, event]}
+
+
+def settings_entry(event: str) -> "dict[str, Any]":
+    """The group that init appends under `hooks.<event>`. No matcher: every tool, every source."""
+    return {"hooks": [{"type": "command", "command": command_line(event)}]}
+
+
+def is_our_command(command: str) -> bool:
+    """Whether a registered command is ours, of this or any other version: every version begins by
+    naming the launcher, sets this target, and ends by sourcing it. A command of the user's that
+    only mentions or wraps the launcher is not ours."""
+    text = command.strip()
+    return (
+        text.startswith(f'h="${{HOME:-}}/{_LAUNCHER}";')
+        and f" set -- {NAME} " in text
+        and text.endswith('. "$h"')
+    )
+
+
+def is_our_hook(hook: "Mapping[str, Any]") -> bool:
+    """Whether one entry of a `hooks` list is ours, in the sh form or the exec form."""
+    command, arguments = hook.get("command"), hook.get("args")
+    if isinstance(command, str) and is_our_command(command):
+        return True
+    if not isinstance(arguments, list) or NAME not in arguments:
+        return False
+    scripts = (str(argument).replace("\\", "/") for argument in arguments)
+    return any(script.endswith("hooks/entry.py") for script in scripts)
