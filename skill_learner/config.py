@@ -85,6 +85,9 @@ class SkillLearnerConfig:
     approval: "auto", "evidence" or "manual": when a new skill becomes active.
     digest_tokens, index_tokens: budgets of what a reviewer sees and of the published index.
     payload_cap: bytes above which a hook keeps only head and tail of a payload.
+    provider_timeout: seconds for one LLM call, its retries included.
+    ignore_learner_sessions: skip headless sessions that other learning tools run.
+    off: the hooks leave at once.
     origins: for each key where its value came from; warnings: what was ignored, in words.
     """
 
@@ -108,6 +111,8 @@ class SkillLearnerConfig:
     index_tokens: int = 1_500
     payload_cap: int = 16 * 1024 * 1024
     review_process_timeout: float = 600.0
+    provider_timeout: float = 180.0
+    ignore_learner_sessions: bool = True
     off: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)

@@ -18,6 +18,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "nudge_interval": (1, 100_000),
     "review_timeout": (0, 86_400),
     "review_process_timeout": (1, 86_400),
+    "provider_timeout": (1, 86_400),
     "semantic_top_k": (1, 1_000),
     "semantic_threshold": (-1, 1),
     "daily_reviews": (0, 1_000_000),

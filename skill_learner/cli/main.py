@@ -1,0 +1,39 @@
+"""The table of commands; a command's module is imported only when it runs."""
+
+from __future__ import annotations
+
+import sys
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Install hooks, index and seed skill for an editor."),
+    "uninstall": ("uninstall", "Take out what init wrote."),
+    "status": ("status", "What is installed, what ran, what is waiting."),
+    "list": ("list_skills", "The skills of the library."),
+    "show": ("show", "One skill: text, state, history."),
+    "search": ("search", "Find skills for a task."),
+    "stats": ("stats", "What was learned and what it cost."),
+    "approve": ("approve", "Make a candidate active."),
+    "reject": ("reject", "Archive a skill; nothing is deleted."),
+    "remember": ("remember", "Note something as a candidate skill."),
+    "review": ("review", "Run the queued reviews now."),
+    "learn": ("learn", "Review transcript files given by hand."),
+    "export": ("export", "Write the library as one JSON document."),
+    "import": ("import_skills", "Read skills that export wrote."),
+    "doctor": ("doctor", "Look for what is wrong, and say what to do."),
+    "config": ("config", "The settings in force."),
+    "project": ("project", "Projects that were moved."),
+}
+"""Name of a command: its module in this package (with a `command` in it) and one line of help."""
+
+
+def main() -> None:
+    """Entry point of `skill-learner` and `python -m skill_learner`."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        # answered before click is loaded: scripts and editors ask this often
+        from skill_learner import __version__
+
+        sys.stdout.write(f"skill-learner {__version__}\n")
+        return
+    from skill_learner.cli.group import cli
+
+    cli(prog_name="skill-learner")

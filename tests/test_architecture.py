@@ -1,0 +1,132 @@
+"""What ARCHITECTURE.md promises and import-linter cannot see."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "skill_learner"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LONGEST_MODULE = 300
+LONGER_MODULES: dict[str, str] = {
+    "config.py": "one table of keys, with the sources they come from",
+}
+"""Modules above the limit, each with the reason why it is one thing."""
+
+LONGEST_FUNCTION = 45
+LONGER_FUNCTIONS: dict[str, str] = {}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level names of every module that `path` imports anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def calls(path: Path) -> set[str]:
+    """Names that `path` calls: `print`, `sys.exit`, `os._exit`."""
+    return {
+        ast.unparse(node.func)
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute))
+    }
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield f"{relative(path)}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
+
+
+def test_only_the_console_module_uses_rich() -> None:
+    assert [relative(path) for path in MODULES if "rich" in imported(path)] == ["cli/console.py"]
+
+
+def test_click_stays_in_the_command_line() -> None:
+    users = {relative(path) for path in MODULES if "click" in imported(path)}
+    assert users
+    assert all(user.startswith("cli/") for user in users), users
+
+
+def test_yaml_is_read_in_two_places() -> None:
+    users = {relative(p) for p in MODULES if imported(p) & {"yaml", "frontmatter"}}
+    assert users <= {"skills/frontmatter.py", "config.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_print_and_exit_stand_at_the_edges(path: Path) -> None:
+    if relative(path).startswith("cli/") or relative(path) == "hook_runtime/process.py":
+        return
+    talking = {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "click.echo"}
+    assert not calls(path) & talking
+
+
+def test_modules_stay_small() -> None:
+    sizes = {relative(path): len(path.read_bytes().splitlines()) for path in MODULES}
+    too_long = {name for name, lines in sizes.items() if lines > LONGEST_MODULE}
+    assert too_long == set(LONGER_MODULES), {name: sizes[name] for name in too_long}
+
+
+def test_functions_stay_small() -> None:
+    sizes = dict(size for path in MODULES for size in functions(path))
+    too_long = {name for name, lines in sizes.items() if lines > LONGEST_FUNCTION}
+    assert too_long == set(LONGER_FUNCTIONS), {name: sizes[name] for name in too_long}
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    drawers = {"utils", "util", "helpers", "helper", "misc", "common"}
+    assert not {path.stem for path in MODULES} & drawers
+
+
+def named_modules(text: str) -> set[str]:
+    """Names in backticks that look like modules, packages or files of the tree."""
+    names = re.findall(r"`([a-z_]+(?:[./][a-z_]+)*(?:\.py|/)?)`", text)
+    return {name for name in names if "." in name or "/" in name}
+
+
+def exists(name: str) -> bool:
+    as_path = name if name.endswith((".py", "/")) else name.replace(".", "/")
+    places = [
+        base / candidate
+        for base in (PACKAGE, ROOT)
+        for candidate in (as_path, f"{as_path}.py", name)
+    ]
+    return any(place.exists() for place in places)
+
+
+STATE_NAMES = {"hook.sh", "hook.conf", "hook.log", "review.log", "consent.json", "ledger.jsonl"}
+STATE_NAMES |= {"usage.sqlite", "index.sqlite", "skills/", "index.md"}
+
+
+def test_every_module_that_architecture_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    names = named_modules(text) - STATE_NAMES
+    assert len(names) >= 8
+    assert [name for name in sorted(names) if not exists(name)] == []
+
+
+def test_every_state_path_stands_in_the_table_of_architecture() -> None:
+    from skill_learner.paths import StatePaths
+
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split("## What is on disk")[1]
+    root = Path("/state")
+    properties = [name for name, value in vars(StatePaths).items() if isinstance(value, property)]
+    named = {name: getattr(StatePaths(root), name).relative_to(root) for name in properties}
+    assert len(named) > 10
+    missing = [name for name, path in named.items() if f"`{path}" not in table]
+    assert [name for name in missing if name != "review_lock"] == []
