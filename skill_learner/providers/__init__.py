@@ -1,0 +1,134 @@
+"""Ways to ask a language model. Add one: a module with a `Backend`, and a line in `PROVIDERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from skill_learner.errors import ConfigError
+from skill_learner.interfaces import LLMProvider
+from skill_learner.providers.base import Backend, GuardedProvider, find_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ProviderSettings(Protocol):
+    """The settings a provider may read (`SkillLearnerConfig` has them all)."""
+
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def command(self) -> str: ...
+    @property
+    def state_dir(self) -> Path: ...
+    @property
+    def provider_timeout(self) -> float: ...
+
+
+Environment = Mapping[str, str]
+
+
+def _claude_cli(config: ProviderSettings, env: Environment) -> Backend:
+    from skill_learner.providers.claude_cli import ClaudeCli
+
+    return ClaudeCli(model=config.model, env=env, cwd=_neutral_folder(config))
+
+
+def _anthropic(config: ProviderSettings, env: Environment) -> Backend:
+    from skill_learner.providers.anthropic import AnthropicBackend
+
+    return AnthropicBackend(model=config.model, env=env, base_url=config.base_url)
+
+
+def _openai(config: ProviderSettings, env: Environment) -> Backend:
+    from skill_learner.providers.openai import OpenAIBackend
+
+    return OpenAIBackend(model=config.model, env=env, base_url=config.base_url)
+
+
+def _command(config: ProviderSettings, env: Environment) -> Backend:
+    from skill_learner.providers.command import CommandBackend
+
+    return CommandBackend(
+        command=config.command, model=config.model, env=env, cwd=_neutral_folder(config)
+    )
+
+
+PROVIDERS: dict[str, Callable[[ProviderSettings, Environment], Backend]] = {
+    "claude-cli": _claude_cli,
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "command": _command,
+}
+
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
+_ATTEMPTS = {"claude-cli": 1}  # the client asks again by itself
+
+
+def make_provider(name: str, config: ProviderSettings, env: Environment) -> LLMProvider:
+    """The provider of that name; ConfigError, with the list, for a name that is none."""
+    factory = PROVIDERS.get(name)
+    if factory is None:
+        known = ", ".join(["auto", "offline", *PROVIDERS])
+        raise ConfigError(f"provider: unknown name `{name}`", f"known names: {known}")
+    return GuardedProvider(
+        factory(config, env),
+        timeout=config.provider_timeout,
+        attempts=_ATTEMPTS.get(name, 3),
+        secrets=[find_key(env, [key]) for key in _KEYS],
+    )
+
+
+def choose_provider(config: ProviderSettings, env: Environment, consented: str | None) -> str:
+    """The name of the provider to use: one of `PROVIDERS`, or "offline".
+
+    A provider that is named in the settings is used as named: only the user's own file, the
+    environment and arguments can name one, which is consent. `auto` leaves the machine only after
+    the consent of `init` (`consented`: the provider it was given for, "auto" for any, None for
+    none), and then only to that one.
+    """
+    if config.provider != "auto":
+        return config.provider
+    if not consented or consented == "offline":
+        return "offline"
+    if consented == "auto":
+        return detect(config, env)
+    return consented if is_usable(consented, config, env) else "offline"
+
+
+def detect(config: ProviderSettings, env: Environment) -> str:
+    """What `auto` means on this machine: the client when it is there and logged in, else a key in
+    the environment, else "offline". Asks nobody."""
+    order = ("claude-cli", "anthropic", "openai")
+    return next((name for name in order if is_usable(name, config, env)), "offline")
+
+
+def is_usable(name: str, config: ProviderSettings, env: Environment) -> bool:
+    """Whether what the provider needs seems to be there, judged without asking it."""
+    if name == "claude-cli":
+        from skill_learner.providers.claude_cli import find_client, is_logged_in
+
+        return find_client(env) is not None and is_logged_in(env)
+    if name == "anthropic":
+        return _sdk_is_there(name) and bool(find_key(env, _KEYS[:2]))
+    if name == "openai":
+        return _sdk_is_there(name) and bool(find_key(env, ["OPENAI_API_KEY"]))
+    return name == "command" and bool(config.command)
+
+
+def _sdk_is_there(name: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(name) is not None
+
+
+def _neutral_folder(config: ProviderSettings) -> Path:
+    """Nobody's project, so that no project's settings or hooks apply there."""
+    from pathlib import Path
+
+    return config.state_dir if config.state_dir.is_dir() else Path(config.state_dir.anchor or "/")
