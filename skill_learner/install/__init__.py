@@ -1,0 +1,1 @@
+"""Putting our registration into an editor's files, and taking exactly it out again."""
