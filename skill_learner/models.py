@@ -209,12 +209,14 @@ further evidence to an existing skill (which may promote it), or nothing."""
 @dataclass(frozen=True)
 class Decision:
     """The gate's word on one proposal, with every reason in words. `skill` names the existing skill
-    that a patch, archive or evidence verdict concerns. `proposal` is as cleaned by the gate."""
+    that a patch, archive or evidence verdict concerns. `proposal` is as cleaned by the gate.
+    promote: with verdict "evidence", whether this session's evidence makes the candidate active."""
 
     proposal: Proposal
     verdict: Verdict
     reasons: tuple[str, ...]
     skill: str = ""
+    promote: bool = False
 
 
 # -- what the library holds --------------------------------------------------------------------
