@@ -1,7 +1,7 @@
-# Started by file path with `-I -S`, so the package's folder is not on sys.path yet: hook.sh names it.
+# Started by path with `-I -S`: the package's folder is not on sys.path, so hook.sh names it.
 import sys
 
 sys.path.insert(0, sys.argv[1])
-from skill_learner.hook_runtime import process  # noqa: E402
+from skill_learner.hook_runtime import process
 
 process.run()

@@ -3,6 +3,10 @@
 Plain classes and constants: this module is imported by every hook process.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 # What an event means, whatever the editor calls it.
 SESSION_START = "session_start"
 PROMPT = "prompt"
@@ -19,6 +23,7 @@ class HookEvent:
     start_dir: the folder that decides the project. client_pid: 0 when unknown.
     cause: why a session started or ended (`startup`, `resume`, `clear`, ...), else b"".
     counts: whether this is one tool call or human turn of the main agent.
+    worktree, project, project_key: filled in by the runtime; project is the main worktree.
     """
 
     __slots__ = (
@@ -28,8 +33,11 @@ class HookEvent:
         "editor",
         "kind",
         "name",
+        "project",
+        "project_key",
         "session_id",
         "start_dir",
+        "worktree",
     )
 
     def __init__(self, editor: str, name: str, kind: str) -> None:
@@ -41,3 +49,25 @@ class HookEvent:
         self.client_pid = 0
         self.cause = b""
         self.counts = False
+        self.worktree = b""
+        self.project = b""
+        self.project_key = ""
+
+
+class HookCall:
+    """A hook call whose event is in the journal, as the follow-up steps need it.
+
+    state: the state folder. journal: path of the session's journal. size_before: its size before
+    this event. umask: the user's own, for what is written outside the state folder.
+    """
+
+    __slots__ = ("environ", "event", "journal", "settings", "size_before", "state", "umask")
+
+    def __init__(self, state: bytes, event: HookEvent, environ: "Mapping[bytes, bytes]") -> None:
+        self.state = state
+        self.event = event
+        self.environ = environ
+        self.settings: dict[bytes, int] = {}
+        self.journal = b""
+        self.size_before = 0
+        self.umask = 0o022

@@ -1,1 +1,1 @@
-"""What runs inside a hook process. Built-in modules only: every import here is paid per tool call."""
+"""What runs inside a hook process: built-in modules only, as each import is paid per call."""

@@ -8,7 +8,7 @@ import errno
 try:
     import posix
 except ImportError:  # Windows: the same calls under another name
-    import nt as posix  # type: ignore[import-not-found,no-redef]
+    import nt as posix  # type: ignore[no-redef]
 
 _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 _LONGEST_NAME = 200
@@ -42,7 +42,7 @@ def locate(start: bytes) -> tuple[bytes, bytes]:
 
 
 def _main_worktree(top: bytes) -> bytes:
-    """Follow `.git` (file) -> git dir -> `commondir`; only a common dir named .git has a worktree."""
+    """Follow `.git` (file) to its git dir to `commondir`; one not named .git has no worktree."""
     pointer = _first_line(top + b"/.git")
     if not pointer.startswith(b"gitdir:"):
         return top
@@ -55,7 +55,7 @@ def _main_worktree(top: bytes) -> bytes:
 
 
 def project_key(path: bytes) -> str:
-    """A file name for a project: readable tail of its path, then 64-bit FNV-1a of the whole path."""
+    """A file name for a project: readable tail of its path, then 64-bit FNV-1a of all of it."""
     tail = path.rstrip(b"/").rpartition(b"/")[2]
     readable = bytes(c if c in _SAFE else 0x2D for c in tail[-_LONGEST_TAIL:]).strip(b"-.")
     return f"{(readable or b'project').decode('ascii')}-{fnv1a(path):016x}"

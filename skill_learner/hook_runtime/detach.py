@@ -1,0 +1,61 @@
+"""Starts the review process so that it outlives the hook.
+
+An editor that cancels a hook kills all its descendants by parentage, sessions of their own or not.
+Only a process whose parent has already gone, and which init has taken over, is left alone.
+"""
+
+import posix
+import sys
+
+from skill_learner.events import HookCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal  # `signal` itself imports enum: far too slow here
+else:
+    import _signal
+
+_FIRST_FREE = 3
+_MOST_DESCRIPTORS = 4096
+
+
+def start_review(call: HookCall) -> None:
+    """Returns as soon as the review is nobody's child here; OSError when it cannot start."""
+    child = posix.fork()
+    if child:
+        _, status = posix.waitpid(child, 0)
+        if status:
+            raise OSError("the review could not be started; it is requested for the next start")
+        return
+    status = 1
+    try:
+        posix.setsid()
+        if not posix.fork():
+            _become_review(call)
+        status = 0
+    finally:
+        posix._exit(status)
+
+
+def _become_review(call: HookCall) -> None:
+    try:
+        posix.umask(call.umask)
+        for number in (_signal.SIGALRM, _signal.SIGPIPE):
+            _signal.signal(number, _signal.SIG_DFL)
+        posix.chdir(call.state)
+        environ = dict(call.environ)
+        environ[b"SKILL_LEARNER_REVIEW"] = b"1"
+        environ[b"SKILL_LEARNER_STATE_DIR"] = call.state
+        nowhere = posix.open("/dev/null", posix.O_RDWR)
+        for stream in range(_FIRST_FREE):
+            posix.dup2(nowhere, stream)
+        posix.closerange(_FIRST_FREE, _MOST_DESCRIPTORS)
+        program = sys.executable
+        arguments = [program, "-m", "skill_learner", "review", "--detached"]
+        posix.execve(program, arguments, environ)
+    except BaseException as fault:
+        from skill_learner.hook_runtime.fault_log import log_fault
+
+        log_fault(call.state, "review start", fault)
+    finally:
+        posix._exit(127)

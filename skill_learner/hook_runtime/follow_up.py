@@ -1,0 +1,108 @@
+"""What follows once an event is in the journal: does this moment ask for a review?
+
+A request is written before anything is started, so that a start that fails, or is killed, is made
+good by the next one.
+"""
+
+import posix
+
+from skill_learner.events import SESSION_END, SESSION_START, HookCall
+from skill_learner.hook_runtime.project_key import safe_name
+from skill_learner.hook_runtime.requests import ReviewRequests
+from skill_learner.hook_runtime.settings import read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_ENOUGH_TO_BE_WORK = 65536
+_WORK = (b'"e":"PostToolUse', b'"e":"UserPromptSubmit"')
+
+
+def follow_up(call: HookCall, target: "ModuleType") -> bytes:
+    """Requests and starts a review where one is due; returns what is to be printed."""
+    kind = call.event.kind
+    if kind == SESSION_START:
+        from skill_learner.hook_runtime.session_start import on_start
+
+        return on_start(call, target)
+    if _session_is_due(call) if kind == SESSION_END else _turn_is_due(call):
+        reason = b"session_end" if kind == SESSION_END else b"nudge"
+        _request_and_start(call, reason)
+    return b""
+
+
+def _turn_is_due(call: HookCall) -> bool:
+    interval = call.settings[b"nudge_interval"]
+    return 0 < interval <= unreviewed(call.state, call.event.project_key)
+
+
+def unreviewed(state: bytes, key: str) -> int:
+    """Tool calls and turns of a project that no completed review has covered."""
+    tally = state + b"/tally/" + key.encode("ascii")
+    try:
+        count = posix.stat(tally).st_size
+    except OSError:
+        return 0
+    base = read_file(tally + b".base", 64).strip()
+    return count - int(base) if base.isdigit() else count
+
+
+def _session_is_due(call: HookCall) -> bool:
+    """Whether something happened between the last review's mark and this end."""
+    if call.event.cause == b"resume":  # the same session goes on
+        return False
+    mark = read_mark(call.state, safe_name(call.event.session_id or b"unknown"))
+    unseen = call.size_before - mark
+    if unseen > _ENOUGH_TO_BE_WORK:
+        return True
+    return unseen > 0 and holds_work(call.journal, mark, unseen)
+
+
+def holds_work(journal: bytes, start: int, size: int) -> bool:
+    """Whether a stretch of a journal records a tool call or a prompt."""
+    descriptor = posix.open(journal, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        stretch = posix.pread(descriptor, size, start)
+    finally:
+        posix.close(descriptor)
+    return any(event in stretch for event in _WORK)
+
+
+def read_mark(state: bytes, session_file: bytes) -> int:
+    """Offset up to which a completed review has seen the session's journal: `{"to": <n>}`."""
+    text = read_file(state + b"/marks/" + session_file + b".json", 4096)
+    digits = text.partition(b'"to"')[2].lstrip(b" :\t\n").split(b",", 1)[0].strip(b" \t\r\n}")
+    return int(digits) if digits.isdigit() else 0
+
+
+def _request_and_start(call: HookCall, reason: bytes) -> None:
+    requests = ReviewRequests(call.state)
+    event = call.event
+    session = event.session_id or b"unknown"
+    if not requests.is_pending(session):
+        requests.write(
+            reason, session, event.project, event.project_key.encode("ascii"), event.editor
+        )
+    elif _review_is_running(call.state):
+        return  # it looks for requests again before it ends
+    from skill_learner.hook_runtime.detach import start_review
+
+    start_review(call)
+
+
+def _review_is_running(state: bytes) -> bool:
+    """Whether the review lock is held. flock, as `files.locked` takes it."""
+    import fcntl
+
+    try:
+        descriptor = posix.open(state + b"/review.lock", posix.O_RDWR | posix.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        posix.close(descriptor)
+    return False

@@ -1,0 +1,162 @@
+"""A hook process from start to exit: stdin, stdout and exit status belong to this module alone.
+
+Whatever happens, the editor gets exit status 0, nothing on stderr, and on stdout nothing or exactly
+one JSON object.
+"""
+
+import posix
+import sys
+import time
+
+from skill_learner.events import SESSION_END, SESSION_START, TURN_END, HookCall, HookEvent
+from skill_learner.hook_runtime.append import append_byte, append_record
+from skill_learner.hook_runtime.fields import read_fields
+from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
+from skill_learner.hook_runtime.record import build_record
+from skill_learner.hook_runtime.settings import read_settings
+from skill_learner.targets import TARGETS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal  # `signal` itself imports enum: far too slow here
+    from types import ModuleType
+else:
+    import _signal
+
+_SILENCE = 1.5  # seconds without input before we go on with what has come
+_TRY_AGAIN = 0.1
+_DRIP = 4096  # chunks below this do not count as input that keeps coming
+_MOST_INPUT = 256 * 1024 * 1024
+_RECURSION_MARK = b"SKILL_LEARNER_REVIEW"
+
+
+def run() -> None:
+    """`entry.py <package root> <state folder> <target> <event>`; never returns."""
+    try:
+        reply = _handle(sys.argv[2:])
+        if reply:
+            posix.write(1, reply)
+    except BaseException as fault:
+        _log(fault)
+    finally:
+        posix._exit(0)
+
+
+def _handle(arguments: list[str]) -> bytes:
+    environ = posix.environ
+    if environ.get(_RECURSION_MARK) or environ.get(b"SKILL_LEARNER_OFF") == b"1":
+        return b""
+    state, target_name, name = _state_dir(arguments[0]), arguments[1], arguments[2]
+    payload = _read_stdin()
+    settings = read_settings(state, environ)
+    if settings[b"off"] or not _is_ours(state):
+        return b""
+    target = _target(target_name)
+    event: HookEvent = target.read_event(name, read_fields(payload), environ)
+    if not _find_project(event):
+        return b""
+    call = HookCall(state, event, environ)
+    call.settings = settings
+    call.umask = posix.umask(0o077)
+    _journal(call, payload)
+    if event.kind not in (SESSION_START, TURN_END, SESSION_END):
+        return b""
+
+    from skill_learner.hook_runtime.follow_up import follow_up
+
+    return follow_up(call, target)
+
+
+def _state_dir(argument: str) -> bytes:
+    chosen = posix.environ.get(b"SKILL_LEARNER_STATE_DIR", b"")
+    if chosen.startswith(b"/"):
+        return chosen
+    return argument.encode(sys.getfilesystemencoding(), "surrogateescape")
+
+
+def _is_ours(state: bytes) -> bool:
+    """Another user's folder is left alone (sudo keeps HOME on some systems)."""
+    try:
+        return posix.stat(state).st_uid == posix.geteuid()
+    except FileNotFoundError:
+        posix.mkdir(state, 0o700)
+        return True
+
+
+def _target(name: str) -> "ModuleType":
+    path = TARGETS[name]
+    __import__(path)
+    return sys.modules[path]
+
+
+def _find_project(event: HookEvent) -> bool:
+    """Fill in the event's project; False where the user switched us off."""
+    start = event.start_dir if event.start_dir.startswith(b"/") else posix.getcwdb()
+    event.worktree, event.project = locate(start)
+    for folder in {event.worktree, event.project}:
+        try:
+            posix.lstat(folder + b"/.skill-learner-off")
+            return False
+        except OSError:
+            pass
+    event.project_key = project_key(event.project)
+    return True
+
+
+def _journal(call: HookCall, payload: bytes) -> None:
+    event = call.event
+    name = safe_name(event.session_id or b"unknown") + b".jsonl"
+    folder = call.state + b"/journal"
+    cap = call.settings[b"payload_cap"]
+    record = build_record(event, payload, int(time.time()), call.environ, cap)
+    call.size_before = append_record(folder, name, record)
+    call.journal = folder + b"/" + name
+    if event.counts:
+        append_byte(call.state + b"/tally", event.project_key.encode("ascii"))
+
+
+def _read_stdin() -> bytes:
+    """Everything up to the end of input, or up to a silence."""
+    _signal.signal(_signal.SIGALRM, _end_input)
+    _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        while size < _MOST_INPUT:
+            chunk = _read_chunk(1 << 20 if chunks else 1 << 16)
+            if not chunk:
+                break
+            chunks.append(chunk)
+            size += len(chunk)
+            if len(chunk) >= _DRIP:
+                _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+    return b"".join(chunks) if len(chunks) != 1 else chunks[0]
+
+
+def _read_chunk(size: int) -> bytes:
+    try:
+        return posix.read(0, size)
+    except BlockingIOError:
+        posix.set_blocking(0, True)
+        return posix.read(0, size)
+    except OSError:  # no stdin at all
+        return b""
+
+
+def _end_input(_signum: int, _frame: object) -> None:
+    """Swap stdin for an empty one: the interrupted read is tried again and sees the end, and what
+    was read before is kept. (An exception here could lose a chunk that has just arrived.)"""
+    empty = posix.open("/dev/null", posix.O_RDONLY)
+    posix.dup2(empty, 0)
+    posix.close(empty)
+
+
+def _log(fault: BaseException) -> None:
+    try:
+        from skill_learner.hook_runtime.fault_log import log_fault
+
+        log_fault(_state_dir(sys.argv[2]), " ".join(sys.argv[3:]), fault)
+    except BaseException:
+        pass

@@ -1,0 +1,113 @@
+"""Finds sessions that never got an end (the client was killed) and holds work nobody reviewed."""
+
+import posix
+import time
+
+from skill_learner.events import HookCall
+from skill_learner.hook_runtime.follow_up import holds_work, read_mark
+from skill_learner.hook_runtime.requests import ReviewRequests
+
+_MOST_JOURNALS = 200
+_MOST_REQUESTS = 20
+_BLOCK = 4096
+_MOST_BLOCKS = 64
+_RECORD = b'\n{"v":1,"t":'
+_END = b'"e":"SessionEnd"'
+_UNKNOWN_CLIENT_REST = 3600  # seconds without an event after which a client without pid is gone
+_ANY_CLIENT_REST = 24 * 3600  # ... after which a living pid is taken for somebody else's
+_MOST_HELD = 65536
+
+
+def request_lost_sessions(call: HookCall, requests: ReviewRequests) -> None:
+    """Writes one request per lost session; only the newest journals are looked at."""
+    found = 0
+    now = time.time()
+    for path, size, changed in _newest_journals(call.state + b"/journal"):
+        if path == call.journal:
+            continue
+        mark = read_mark(call.state, path.rpartition(b"/")[2][: -len(b".jsonl")])
+        if mark >= size:
+            continue
+        envelope = _last_envelope(path, size)
+        if _END in envelope or _client_lives(envelope, now - changed):
+            continue
+        if not holds_work(path, mark, min(size - mark, _MOST_HELD)):
+            continue
+        if _request(path, requests):
+            found += 1
+            if found >= _MOST_REQUESTS:
+                return
+
+
+def _newest_journals(folder: bytes) -> list[tuple[bytes, int, float]]:
+    journals = []
+    try:
+        with posix.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(b".jsonl"):
+                    status = entry.stat(follow_symlinks=False)
+                    journals.append((status.st_mtime, entry.path, status.st_size))
+    except OSError:
+        return []
+    journals.sort(reverse=True)
+    return [(path, size, changed) for changed, path, size in journals[:_MOST_JOURNALS]]
+
+
+def _last_envelope(path: bytes, size: int) -> bytes:
+    """The last record up to its payload; b"" when none is found near the end."""
+    descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        text = b""
+        end = size
+        for _ in range(_MOST_BLOCKS):
+            start = max(0, end - _BLOCK)
+            text = posix.pread(descriptor, end - start, start) + text[: len(_RECORD)]
+            place = text.rfind(_RECORD)
+            if place >= 0:
+                whole = posix.pread(descriptor, _BLOCK, start + place)
+                return whole.partition(b',"d":')[0]
+            if not start:
+                break
+            end = start
+    finally:
+        posix.close(descriptor)
+    return b""
+
+
+def _client_lives(envelope: bytes, idle: float) -> bool:
+    digits = envelope.rpartition(b',"c":')[2]
+    pid = int(digits) if digits.isdigit() else 0
+    if not pid:
+        return idle < _UNKNOWN_CLIENT_REST
+    if idle > _ANY_CLIENT_REST:
+        return False
+    try:
+        posix.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _request(path: bytes, requests: ReviewRequests) -> bool:
+    """Ask for a review of the session whose journal lies at `path`, by what its first line says."""
+    from skill_learner.hook_runtime.fields import read_fields
+    from skill_learner.hook_runtime.settings import read_file
+
+    line = read_file(path, 65536).lstrip(b"\n").partition(b"\n")[0]
+    envelope, _, payload = line.partition(b',"d":')
+    fields = read_fields(envelope + b"}")
+    session = read_fields(payload).get(b"session_id", b"")
+    if not session:
+        session = path.rpartition(b"/")[2][: -len(b".jsonl")]
+    if requests.is_pending(session):
+        return False
+    requests.write(
+        b"recover",
+        session,
+        fields.get(b"p", b""),
+        fields.get(b"k", b""),
+        fields.get(b"ed", b"").decode("ascii", "replace"),
+    )
+    return True

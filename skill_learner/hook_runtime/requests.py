@@ -1,0 +1,67 @@
+"""Requests for a review: small files that a review process turns into durable jobs."""
+
+import posix
+import time
+
+from skill_learner.hook_runtime.append import make_folder
+from skill_learner.hook_runtime.settings import read_file
+
+_MOST_READ = 200
+
+
+class ReviewRequests:
+    """The requests of one state folder that nobody has taken yet."""
+
+    def __init__(self, state: bytes) -> None:
+        self._state = state
+        self._folder = state + b"/requests"
+        try:
+            self._names = [name for name in posix.listdir(self._folder) if name[:1] != b"."]
+        except OSError:
+            self._names = []
+        self._sessions: set[bytes] | None = None
+
+    def any(self) -> bool:
+        return bool(self._names)
+
+    def is_pending(self, session: bytes) -> bool:
+        if self._sessions is None:
+            self._sessions = set()
+            for name in self._names[:_MOST_READ]:
+                for line in self._read(name).split(b"\n"):
+                    if line.startswith(b"session="):
+                        self._sessions.add(line[8:])
+        return _one_line(session) in self._sessions
+
+    def write(self, reason: bytes, session: bytes, project: bytes, key: bytes, editor: str) -> None:
+        """The file appears whole or not at all."""
+        lines = b"reason=%s\nsession=%s\nproject=%s\nkey=%s\neditor=%s\n" % (
+            reason,
+            _one_line(session),
+            _one_line(project),
+            _one_line(key),
+            editor.encode("ascii"),
+        )
+        name = b"%d-%d" % (time.time_ns() // 1_000_000, posix.getpid())
+        while name in self._names:
+            name += b"x"
+        draft = self._state + b"/.request-%d" % posix.getpid()
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW
+        descriptor = posix.open(draft, flags, 0o600)
+        try:
+            posix.write(descriptor, lines)
+        finally:
+            posix.close(descriptor)
+        make_folder(self._folder)
+        posix.rename(draft, self._folder + b"/" + name)
+        self._names.append(name)
+        if self._sessions is not None:
+            self._sessions.add(_one_line(session))
+
+    def _read(self, name: bytes) -> bytes:
+        return read_file(self._folder + b"/" + name)
+
+
+def _one_line(value: bytes) -> bytes:
+    """A value that cannot begin another line of the file."""
+    return value.replace(b"\n", b"%0a").replace(b"\r", b"%0d")

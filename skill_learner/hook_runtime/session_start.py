@@ -1,0 +1,62 @@
+"""A session starts: recover what was left, give a fresh worktree its skills, tell the news."""
+
+import posix
+
+from skill_learner.events import HookCall
+from skill_learner.hook_runtime.requests import ReviewRequests
+from skill_learner.hook_runtime.settings import read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_LONGEST_NEWS = 2000
+
+
+def on_start(call: HookCall, target: "ModuleType") -> bytes:
+    """What to print. After anything but a fresh start (a resume, a compaction) that is nothing."""
+    _recover(call)
+    if call.event.cause != b"startup":
+        return b""
+    key = call.event.project_key.encode("ascii")
+    published = read_file(call.state + b"/published/" + key, 1 << 20)
+    if published and call.event.worktree != call.event.project:
+        from skill_learner.hook_runtime.worktree import link_skills
+
+        link_skills(call, target, published)
+    news = _take_news(call.state + b"/news/" + key)
+    if not published and not news:
+        return b""
+    reply: bytes = target.start_reply(news, bool(published))
+    return reply
+
+
+def _recover(call: HookCall) -> None:
+    from skill_learner.hook_runtime.recovery import request_lost_sessions
+
+    requests = ReviewRequests(call.state)
+    request_lost_sessions(call, requests)
+    if requests.any() or _exists(call.state + b"/jobs/pending"):
+        from skill_learner.hook_runtime.detach import start_review
+
+        start_review(call)
+
+
+def _take_news(path: bytes) -> str:
+    """Each piece of news is told once: whoever renames the file first tells it."""
+    taken = path + b".%d" % posix.getpid()
+    try:
+        posix.rename(path, taken)
+    except OSError:
+        return ""
+    text = read_file(taken).decode("utf-8", "replace").strip()
+    posix.unlink(taken)
+    return text[:_LONGEST_NEWS]
+
+
+def _exists(path: bytes) -> bool:
+    try:
+        posix.stat(path)
+    except OSError:
+        return False
+    return True

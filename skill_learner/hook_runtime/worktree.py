@@ -1,0 +1,102 @@
+"""Gives a linked worktree the skills and the index that its main worktree was given by publish."""
+
+import posix
+
+from skill_learner.events import HookCall
+from skill_learner.hook_runtime.settings import read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_MOST_INDEX = 1 << 20
+
+
+def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> None:
+    """Adds links that are missing and takes away ours that lead nowhere; nothing else is touched.
+    A folder of the worktree that is itself a symlink is not followed."""
+    old = posix.umask(call.umask)
+    try:
+        top = call.event.worktree
+        skills = top + b"/" + target.SKILLS_DIR["project"].encode("ascii")
+        if _real_folder(top, target.SKILLS_DIR["project"].encode("ascii")):
+            _link_all(skills, published)
+        _copy_index(call, target.INDEX_IMPORT.encode("ascii"))
+    finally:
+        posix.umask(old)
+
+
+def _link_all(skills: bytes, published: bytes) -> None:
+    libraries = set()
+    for line in published.split(b"\n"):
+        name, _, folder = line.partition(b"\t")
+        if not name or name.startswith(b".") or b"/" in name or not folder.startswith(b"/"):
+            continue
+        libraries.add(folder.rpartition(b"/")[0])
+        link = skills + b"/" + name
+        if not _exists(link) and _is_folder(folder):
+            posix.symlink(folder, link)
+    for name in posix.listdir(skills):
+        link = skills + b"/" + name
+        try:
+            leads_to = posix.readlink(link)
+        except OSError:
+            continue
+        if leads_to.rpartition(b"/")[0] in libraries and not _is_folder(leads_to):
+            posix.unlink(link)
+
+
+def _copy_index(call: HookCall, relative: bytes) -> None:
+    event = call.event
+    key = event.project_key.encode("ascii")
+    index = read_file(call.state + b"/published/" + key + b".index.md", _MOST_INDEX)
+    mine = event.worktree + b"/" + relative
+    if not index or not _exists(event.project + b"/" + relative):
+        return
+    if not _real_folder(event.worktree, relative.rpartition(b"/")[0]):
+        return
+    if _is_link(mine) or read_file(mine, _MOST_INDEX) == index:
+        return
+    draft = mine + b".%d" % posix.getpid()
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
+    descriptor = posix.open(draft, flags, 0o666)
+    try:
+        posix.write(descriptor, index)
+    finally:
+        posix.close(descriptor)
+    posix.rename(draft, mine)
+
+
+def _real_folder(top: bytes, relative: bytes) -> bool:
+    """Make the folder where it is missing; False when a part of it is a link or a file."""
+    path = top
+    for part in relative.split(b"/"):
+        path += b"/" + part
+        try:
+            posix.mkdir(path, 0o777)
+        except FileExistsError:
+            if _is_link(path) or not _is_folder(path):
+                return False
+    return True
+
+
+def _is_folder(path: bytes) -> bool:
+    try:
+        return posix.stat(path).st_mode & 0o170000 == 0o040000
+    except OSError:
+        return False
+
+
+def _is_link(path: bytes) -> bool:
+    try:
+        return posix.lstat(path).st_mode & 0o170000 == 0o120000
+    except OSError:
+        return False
+
+
+def _exists(path: bytes) -> bool:
+    try:
+        posix.lstat(path)
+    except OSError:
+        return False
+    return True
