@@ -1,0 +1,167 @@
+"""The library's folder: which skills lie where, and nothing outside it.
+
+A name is a folder's name and never a path. Symbolic links that leave the library are not followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skill_learner.errors import LibraryError, SkillFormatError
+from skill_learner.files import ensure_private_dir
+from skill_learner.skills.frontmatter import READ_CAP
+from skill_learner.skills.validation import folder_faults
+
+SKILL_FILE = "SKILL.md"
+_STALE_AFTER = 60.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a skill lies: its folder, its SKILL.md (whatever its case), archived or not."""
+
+    name: str
+    folder: Path
+    file: Path
+    archived: bool = False
+
+
+class SkillFolder:
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.abspath(root))
+        self.archive = self.root / ".archive"
+
+    def places(self, *, archived: bool = False) -> Iterator[Place]:
+        """Every skill of the library (or of its archive), by name."""
+        base = self.archive if archived else self.root
+        try:
+            names = sorted(name for name in os.listdir(base) if not name.startswith("."))
+        except OSError:
+            return
+        for name in names:
+            place = self._place(name, archived)
+            if place is not None and self._inside(place):
+                yield place
+
+    def find(self, name: str) -> Place | None:
+        """The skill of that name, in the library or else in the archive. LibraryError for a name
+        that is no folder name, or whose folder or file leads outside the library."""
+        refuse_unsafe(name)
+        for archived in (False, True):
+            place = self._place(name, archived)
+            if place is None or name not in os.listdir(place.folder.parent):
+                continue  # a file system that ignores case: `Deploy` must not answer for `deploy`
+            if not self._inside(place):
+                raise LibraryError(
+                    f"skill {name!r} is a link that leaves the library {self.root}",
+                    "Copy the skill into the library instead.",
+                )
+            return place
+        return None
+
+    def _place(self, name: str, archived: bool) -> Place | None:
+        folder = (self.archive if archived else self.root) / name
+        file = folder / SKILL_FILE
+        if os.path.isfile(file):
+            return Place(name, folder, file, archived)
+        with contextlib.suppress(OSError):
+            for entry in sorted(os.listdir(folder)):
+                if entry.lower() == SKILL_FILE.lower() and os.path.isfile(folder / entry):
+                    return Place(name, folder, folder / entry, archived)
+        return None
+
+    def _inside(self, place: Place) -> bool:
+        if not os.path.islink(place.folder) and not os.path.islink(place.file):
+            return True
+        real, root = os.path.realpath(place.file), os.path.realpath(self.root)
+        return real.startswith(root + os.sep)
+
+    def taken(self, name: str) -> bool:
+        """Whether anything in library or archive has this name, in whatever case."""
+        wanted = name.casefold()
+        for base in (self.root, self.archive):
+            with contextlib.suppress(OSError):
+                for entry in os.listdir(base):
+                    if entry.casefold() == wanted and not _abandoned(base / entry):
+                        return True
+        return False
+
+    def new_place(self, name: str) -> Place:
+        """Make the folder for a new skill. Only a name that is not taken may be asked for."""
+        refuse_unsafe(name)
+        folder = self.root / name
+        ensure_private_dir(self.root)
+        if folder.is_symlink():
+            raise LibraryError(f"{folder} is a link; nothing is written through it")
+        folder.mkdir(exist_ok=True)
+        return Place(name, folder, folder / SKILL_FILE)
+
+    def to_archive(self, place: Place) -> Place:
+        """Move a skill's folder into the archive, in one step. An earlier archived skill of the
+        name is set aside under `.archive/.superseded/`, never removed."""
+        ensure_private_dir(self.archive)
+        target = self.archive / place.name
+        if os.path.lexists(target):
+            aside = ensure_private_dir(self.archive / ".superseded")
+            os.rename(target, aside / f"{place.name}.{time.time_ns()}")
+        os.rename(place.folder, target)
+        return Place(place.name, target, target / place.file.name, True)
+
+    def refuse_occupied(self, place: Place) -> None:
+        """LibraryError when something lies where an archived skill would return to."""
+        target = self.root / place.name
+        if os.path.lexists(target):
+            raise LibraryError(
+                f"{place.name!r} cannot be restored: {target} exists",
+                "Rename or archive that one first.",
+            )
+
+    def from_archive(self, place: Place) -> Place:
+        self.refuse_occupied(place)
+        target = self.root / place.name
+        os.rename(place.folder, target)
+        return Place(place.name, target, target / place.file.name)
+
+    def stamp(self, place: Place) -> str:
+        """Changes whenever the file does, a change within the clock's tick excepted."""
+        with contextlib.suppress(OSError):
+            status = os.stat(place.file)
+            return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
+        return ""
+
+    def sweep(self, place: Place) -> None:
+        """Remove temporary files that killed writers left in a skill's folder."""
+        with contextlib.suppress(OSError):
+            for path in place.folder.glob(f".{SKILL_FILE}.*"):
+                if time.time() - path.stat().st_mtime > _STALE_AFTER:
+                    path.unlink()
+
+
+def refuse_unsafe(name: str) -> None:
+    """LibraryError unless `name` is the name of one folder inside the library."""
+    faults = folder_faults(name)
+    if faults:
+        raise LibraryError(faults[0], "Name a skill as `skill-learner list` shows it.")
+
+
+def read_capped(file: Path) -> bytes:
+    """The file's bytes; SkillFormatError where it is too large to be a skill."""
+    size = file.stat().st_size
+    if size > READ_CAP:
+        raise SkillFormatError(f"{file}: {size} bytes, more than the {READ_CAP} that are read")
+    return file.read_bytes()
+
+
+def _abandoned(folder: Path) -> bool:
+    """A folder that a killed create left behind: nothing in it but our own temporary files."""
+    try:
+        return not folder.is_symlink() and all(
+            entry.startswith(f".{SKILL_FILE}.") for entry in os.listdir(folder)
+        )
+    except OSError:
+        return False

@@ -1,0 +1,268 @@
+"""SKILL.md as bytes: a lenient reader for what people and tools wrote, a strict writer for ours.
+
+The reader keeps every scalar as the text that stands in the file (`1.10` stays `1.10`, `yes` stays
+`yes`), repairs what it can and says so in `warnings`. It raises SkillFormatError only for files
+that cannot be used: empty, too large, never closed, in conflict, or without one readable key.
+The writer gives one canonical form, which the Agent Skills validator accepts and the reader
+returns unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skill_learner.errors import SkillFormatError
+from skill_learner.skills.front_matter_text import (
+    KeyBlock,
+    duplicate_keys,
+    first_paragraph,
+    key_blocks,
+    plain_text,
+    split_text,
+)
+from skill_learner.skills.validation import NULL_TEXTS, description_faults, name_faults
+
+READ_CAP = 2 * 1024 * 1024
+"""Bytes above which a SKILL.md is not read; the largest real one seen has one megabyte."""
+
+_HIDDEN = re.compile(
+    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0000-\U000e007f]"
+)
+_CANONICAL_LINE = re.compile(r'(  )?([a-z][a-z0-9-]*):(?: ([a-z][a-z0-9-]*)| (".*"))?')
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class ParsedSkill:
+    """A SKILL.md as read.
+
+    body: everything after the front matter, verbatim. fields: the whole front matter, scalars as
+    text. metadata: its `metadata` map, nested values as JSON text. description is empty only where
+    the file says so outright (a null or empty one): such a skill is unfinished.
+    """
+
+    name: str
+    description: str
+    body: str
+    license: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def parse(data: bytes, path: str = "SKILL.md") -> ParsedSkill:
+    """Read the bytes of a SKILL.md; `path` is for messages only."""
+    text, warnings = _decode(data, path)
+    split = split_text(text, path)
+    warnings += split.warnings
+    fields: dict[str, Any] = {}
+    if split.front is not None:
+        fields, field_warnings = _read_fields(split.front, split.first_line, path)
+        warnings += field_warnings
+    return _assemble(fields, split.body, warnings)
+
+
+def render(
+    name: str,
+    description: str,
+    body: str,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    license: str = "",
+) -> bytes:
+    """The canonical bytes of a skill: valid by the specification, body verbatim. Raises
+    SkillFormatError with every fault of name, description and metadata keys."""
+    metadata = metadata or {}
+    description = description.strip()
+    faults = name_faults(name) + description_faults(description)
+    faults += [
+        f"metadata key {key!r} is not lower-case words joined by hyphens"
+        for key in metadata
+        if _METADATA_KEY.fullmatch(key) is None
+    ]
+    if faults:
+        raise SkillFormatError(f"skill {name!r} cannot be written: " + "; ".join(faults))
+    lines = ["---", f"name: {_scalar(name)}", f"description: {_quoted(description)}"]
+    if license:
+        lines.append(f"license: {_quoted(license)}")
+    if metadata:
+        lines.append("metadata:")
+        lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
+    text = "\n".join([*lines, "---", ""]) + _SURROGATE.sub("\ufffd", body)
+    return text.encode("utf-8")
+
+
+def _scalar(text: str) -> str:
+    plain = _PLAIN_NAME.fullmatch(text) is not None and text not in _YAML_WORDS
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """A double-quoted scalar that JSON and YAML read alike. Three dashes in a row are broken by an
+    escape, since some readers cut the front matter at the first `---` wherever it stands."""
+    quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
+    quoted = _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
+    return quoted.replace("---", "--\\u002d")
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def _decode(data: bytes, path: str) -> tuple[str, tuple[str, ...]]:
+    if len(data) > READ_CAP:
+        raise SkillFormatError(f"{path}: {len(data)} bytes, more than the {READ_CAP} that are read")
+    if not data.strip():
+        raise SkillFormatError(
+            f"{path}:1: the file is empty", "Write a skill into it or remove it."
+        )
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace"), ("the file is UTF-16 instead of UTF-8",)
+    try:
+        return data.decode("utf-8"), ()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return data.decode("utf-8", errors="replace"), (f"line {line}: bytes that are not UTF-8",)
+
+
+def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    canonical = _read_canonical(front)
+    if canonical is not None:
+        return canonical, ()
+    warnings = tuple(f"key {key!r} occurs twice; the last counts" for key in duplicate_keys(front))
+    try:
+        loaded = _load_yaml(front)
+    except ValueError:
+        fields, repairs = _read_by_key(front, first_line, path)
+        return fields, warnings + repairs
+    if loaded is None:
+        return {}, (*warnings, "the front matter is empty")
+    if not isinstance(loaded, dict):
+        return {}, (*warnings, "the front matter is not a map of keys")
+    return {_text(key): value for key, value in loaded.items()}, warnings
+
+
+def _read_canonical(front: str) -> dict[str, Any] | None:
+    """Front matter in the writer's form, read without YAML (several times as fast); None when any
+    line has another form."""
+    fields: dict[str, Any] = {}
+    for line in front.split("\n")[:-1]:
+        match = _CANONICAL_LINE.fullmatch(line)
+        if match is None or _ESCAPED.search(line):
+            return None
+        indent, key, plain, quoted = match.groups()
+        target = fields.get("metadata") if indent else fields
+        if not isinstance(target, dict) or key in target or plain in _YAML_WORDS:
+            return None
+        if plain is None and quoted is None:
+            if indent or key != "metadata":
+                return None
+            fields[key] = {}
+            continue
+        try:
+            target[key] = plain if quoted is None else json.loads(quoted)
+        except ValueError:
+            return None
+    return fields or None
+
+
+def _load_yaml(text: str) -> Any:
+    """YAML with every scalar as its own text. Aliases are refused: a few lines of them expand to
+    gigabytes, and in real files they are markdown stars. Raises ValueError for all faults."""
+    import yaml
+    from frontmatter.default_handlers import YAMLHandler
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        if "*" in text and "&" in text and _has_alias(text, loader):
+            raise ValueError("aliases are not read")
+        return YAMLHandler().load(text, Loader=loader)
+    except (yaml.YAMLError, RecursionError, TypeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _has_alias(text: str, loader: Any) -> bool:
+    import yaml
+
+    return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader))
+
+
+def _read_by_key(front: str, first_line: int, path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Each top-level key on its own; a value that is not YAML is taken as text."""
+    blocks, stray = key_blocks(front, first_line)
+    if not blocks:
+        raise SkillFormatError(
+            f"{path}:{first_line}: the front matter is not YAML and holds no `key: value` line",
+            "Write at least `name:` and `description:` between the `---` lines.",
+        )
+    warnings = [f"line {number}: not YAML, skipped" for number in stray]
+    fields: dict[str, Any] = {}
+    for block in blocks:
+        fields[block.key], fault = _read_block(block)
+        if fault:
+            warnings.append(f"line {block.line}: {block.key} is not valid YAML; read as plain text")
+    return fields, tuple(warnings)
+
+
+def _read_block(block: KeyBlock) -> tuple[Any, bool]:
+    """A value's YAML, else its JSON (libyaml refuses some of JSON's escapes), else its text."""
+    try:
+        loaded = _load_yaml(block.source)
+    except ValueError:
+        try:
+            return json.loads(block.value), False
+        except (ValueError, RecursionError):
+            return plain_text(block.value), True
+    if isinstance(loaded, dict) and len(loaded) == 1:
+        return next(iter(loaded.values())), False
+    return plain_text(block.value), True
+
+
+def _assemble(fields: dict[str, Any], body: str, warnings: tuple[str, ...]) -> ParsedSkill:
+    notes = list(warnings)
+    name = fields.get("name")
+    if not isinstance(name, str) or name.strip() in NULL_TEXTS:
+        notes.append("no name; the folder's name is used")
+        name = ""
+    description = fields.get("description")
+    if description is None:
+        notes.append("no description; the first paragraph is used")
+        description = first_paragraph(body)
+    elif _text(description).strip() in NULL_TEXTS:
+        notes.append("the description is empty")
+        description = ""
+    if not body.strip():
+        notes.append("no text below the front matter")
+    metadata = fields.get("metadata", {})
+    if not isinstance(metadata, dict):
+        notes.append("metadata is not a map of keys")
+        metadata = {}
+    if _HIDDEN.search(name + _text(description) + body):
+        notes.append("hidden characters (zero width or direction marks)")
+    return ParsedSkill(
+        name=name.strip(),
+        description=_text(description).strip(),
+        body=body,
+        license=_text(fields.get("license", "")),
+        metadata={_text(key): _text(value) for key, value in metadata.items()},
+        fields=fields,
+        warnings=tuple(notes),
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)

@@ -1,0 +1,176 @@
+"""Every change of every skill: an append-only ledger per skill, and the bytes of each version.
+
+A change is written down, with its record, before it is made. So after a crash at any step the bytes
+on disk tell whether it landed: they are its `before` or its `after`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from skill_learner.errors import LibraryError
+from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.paths import safe_file_name
+from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of one skill.
+
+    version: the skill's, after it. action: create, patch, evidence, state, archive, restore, undo,
+    or user-edit (bytes of the user's that an undo set aside). actor: a reviewer's name, "gate" or
+    "user". before, after: sha256 of the SKILL.md ("" for no file). restored: the version that an
+    undo brought back, else 0. at: UTC, ISO 8601.
+    """
+
+    name: str
+    version: int
+    action: str
+    actor: str
+    why: str
+    session: str
+    before: str
+    after: str
+    at: str
+    restored: int = 0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A ledger line: the change and the record that goes with its `after`."""
+
+    change: Change
+    record: SkillRecord
+
+
+def content_hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def new_change(
+    name: str, record: SkillRecord, action: str, actor: str, why: str, session: str
+) -> Change:
+    """A change to the version of `record`, its hashes still to be filled in."""
+    return Change(name, record.version, action, actor, why, session, "", "", now())
+
+
+class History:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.blobs = folder / "blobs"
+
+    def path(self, name: str) -> Path:
+        return self.folder / f"{safe_file_name(name)}.jsonl"
+
+    def keep(self, data: bytes) -> str:
+        """Store the bytes under their hash, once; returns the hash."""
+        digest = content_hash(data)
+        target = self.blobs / digest
+        if not target.exists():
+            ensure_private_dir(self.folder)
+            ensure_private_dir(self.blobs)
+            atomic_write(target, data)
+        return digest
+
+    def bytes_of(self, digest: str) -> bytes:
+        """The stored bytes; LibraryError when they are gone or no longer what they were."""
+        try:
+            data = (self.blobs / digest).read_bytes()
+        except OSError as error:
+            raise LibraryError(f"the copy {digest[:12]} of an earlier version is gone") from error
+        if content_hash(data) != digest:
+            raise LibraryError(f"the copy {digest[:12]} of an earlier version is damaged")
+        return data
+
+    def write(self, entry: Entry) -> None:
+        """Append the entry durably. The caller holds the library's lock."""
+        line = json.dumps({"change": asdict(entry.change), "record": record_to_dict(entry.record)})
+        ensure_private_dir(self.folder)
+        descriptor = os.open(
+            self.path(entry.change.name), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600
+        )
+        with os.fdopen(descriptor, "r+b", buffering=0) as handle:
+            size = handle.seek(0, os.SEEK_END)
+            torn = False
+            if size:
+                handle.seek(size - 1)
+                torn = handle.read(1) != b"\n"
+            handle.write((b"\n" if torn else b"") + line.encode() + b"\n")
+            os.fsync(handle.fileno())
+
+    def entries(self, name: str) -> list[Entry]:
+        """All readable ledger lines of a skill, oldest first, whether they landed or not."""
+        try:
+            lines = self.path(name).read_bytes().split(b"\n")
+        except OSError:
+            return []
+        return [entry for entry in map(_entry, lines) if entry is not None]
+
+    def landed(self, name: str, disk: str, *, archived: bool = False) -> list[Entry]:
+        """The entries that were carried out, when the SKILL.md on disk has the hash `disk` ("" for
+        none) and lies in the archive or not. An entry whose `before` is on disk and whose `after`
+        is not was cut off by a crash; a hash that no entry ends in is somebody's edit."""
+        entries = self.entries(name)
+        kept: list[Entry] = []
+        expected = disk
+        while entries:
+            ends = [entry.change.after for entry in entries]
+            if expected in ends:
+                del entries[len(ends) - ends[::-1].index(expected) :]
+            elif expected == entries[-1].change.before:
+                entries.pop()
+                continue
+            entry = entries.pop()
+            expected = entry.change.before
+            if not _contradicted(entry.change, kept[-1].change if kept else None, archived):
+                kept.append(entry)
+        return kept[::-1]
+
+    def last_version(self, name: str) -> int:
+        """The highest version that was ever written down; 0 when there is none."""
+        return max((entry.change.version for entry in self.entries(name)), default=0)
+
+    def names(self) -> list[str]:
+        """Names of all skills with a ledger, last changed first."""
+        try:
+            paths = [path for path in self.folder.iterdir() if path.suffix == ".jsonl"]
+        except OSError:
+            return []
+        paths.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        found = []
+        for path in paths:
+            entry = next(filter(None, map(_entry, path.read_bytes().split(b"\n"))), None)
+            if entry is not None:
+                found.append(entry.change.name)
+        return found
+
+
+def _contradicted(change: Change, following: Change | None, archived: bool) -> bool:
+    """Whether a move between library and archive was written down but not made."""
+    if change.action == "archive":
+        if following is None:
+            return not archived
+        return following.action not in {"restore", "undo"}
+    return change.action == "restore" and following is None and archived
+
+
+def _entry(line: bytes) -> Entry | None:
+    if not line.strip():
+        return None
+    try:
+        data = json.loads(line)
+        change = Change(**data["change"])
+        record = record_from_dict(data["record"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return None if record is None else Entry(change, record)

@@ -1,0 +1,313 @@
+"""The library: SKILL.md files are the truth; every change is locked, atomic, recorded, undoable.
+
+A skill is ours when its bytes are what we wrote last. Any other file is the user's: it is listed,
+and never written. Nothing is deleted; the archive takes what is retired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import itertools
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from skill_learner.errors import LibraryError, SkillLearnerError
+from skill_learner.files import ensure_private_dir, locked
+from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.skills.folder import Place, SkillFolder
+from skill_learner.skills.frontmatter import parse, render
+from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
+from skill_learner.skills.patching import occurrence_lines, replace_once
+from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.validation import NAME_LIMIT, shorten, slugify_name
+from skill_learner.skills.writer import MOVES, UNDO, SkillWriter
+
+USER = "user"
+
+Skills = list[Skill]
+Changes = list[Change]
+Entries = list[Entry]
+Errors = list[SkillLearnerError]
+
+
+class SkillLibrary:
+    """The skills of one folder. Reading needs no lock and creates nothing on disk."""
+
+    def __init__(self, skills_dir: Path, *, lock_timeout: float = 30.0) -> None:
+        self._folder = SkillFolder(skills_dir)
+        self.skills_dir = self._folder.root
+        self._records = RecordStore(self.skills_dir / ".records")
+        self._history = History(self.skills_dir / ".history")
+        self._reader = SkillReader(self._folder, self._records, self._history)
+        self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
+        self._lock_timeout = lock_timeout
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def list(
+        self,
+        states: Collection[SkillState] = ("active", "candidate"),
+        scope: str | None = None,
+    ) -> Skills:
+        """The skills in one of `states`, by name; of one scope exactly, or of all (None). Files
+        that cannot be used are left out; `problems` names them."""
+        return [
+            skill
+            for place in self.places("archived" in states)
+            if (skill := self._usable(place)) is not None
+            and skill.state in states
+            and (scope is None or skill.scope == scope)
+        ]
+
+    def get(self, name: str) -> Skill:
+        """One skill, archived ones included. LibraryError, with near names, when there is none."""
+        return self._stored(name).skill
+
+    def history(self, name: str) -> Changes:
+        """The changes that were carried out, oldest first."""
+        place = self._folder.find(name)
+        return [entry.change for entry in self._landed(name, place)]
+
+    def problems(self) -> Errors:
+        """Why files that look like skills cannot be used."""
+        found: Errors = []
+        for place in self.places(True):
+            try:
+                self._reader.read(place)
+            except SkillLearnerError as error:
+                found.append(error)
+        return found
+
+    def places(self, archived: bool = True) -> Iterator[Place]:
+        """Where skills lie, without reading them (for indexes)."""
+        yield from self._folder.places()
+        if archived:
+            yield from self._folder.places(archived=True)
+
+    def stamp(self, place: Place) -> str:
+        """A text that changes when the skill does, without reading it (for indexes)."""
+        return self._reader.stamp(place)
+
+    def read(self, place: Place) -> Skill:
+        """Read the skill at a place (for indexes); raises as `SkillReader.read` does."""
+        return self._reader.read(place).skill
+
+    # -- changing ------------------------------------------------------------------------------
+
+    def create(
+        self,
+        draft: CreateSkill,
+        *,
+        state: SkillState,
+        scope: str,
+        project_slug: str,
+        origin: str,
+        session: str,
+    ) -> Skill:
+        """Write a new skill. Its name is made valid; where something else holds it, it gets the
+        project's slug in front, then a number."""
+        with self._locked():
+            name = self._free_name(slugify_name(draft.name), slugify_name(project_slug))
+            record = SkillRecord(
+                hash="",
+                version=self._history.last_version(name) + 1,
+                created=now(),
+                state="active" if state == "active" else "candidate",
+                sessions=(session,) if session else (),
+                trigger_key=draft.trigger_key,
+                remedy_key=draft.remedy_key,
+                origin=origin,
+                scope=scope,
+            )
+            data = render(
+                name,
+                " ".join(draft.description.split()),
+                "\n" + draft.body.strip("\n") + "\n",
+                metadata=with_our_metadata({}, record),
+            )
+            why = f"learned by {origin}" if origin else "created"
+            change = new_change(name, record, "create", origin, why, session)
+            return self._writer.write(self._folder.new_place(name), data, record, change)
+
+    def patch(self, patch: PatchSkill, *, origin: str, session: str, rebase: bool = False) -> Skill:
+        """Replace one unique passage of a body. Refused when the body is no longer the one with
+        `base_hash` (the error holds the current text), unless `rebase` is set and the passage
+        still occurs exactly once."""
+        with self._locked():
+            stored = self._ours(patch.name)
+            body = stored.parsed.body
+            if not self._same_body(stored, patch.base_hash):
+                rebased = rebase and len(occurrence_lines(body, patch.old)) == 1
+                if not rebased:
+                    raise LibraryError(
+                        f"skill {patch.name!r} has changed since it was read "
+                        f"(now {stored.skill.content_hash}). Its text is:\n{stored.skill.body}",
+                        "Read it again and make the patch against this text.",
+                    )
+            body = replace_once(body, patch.old, patch.new, patch.name)
+            if not body.strip():
+                raise LibraryError(f"the patch would leave {patch.name!r} without a text")
+            why = "; ".join(claim.text for claim in patch.evidence)[:300]
+            return self._writer.rewrite(stored, body, "patch", origin, why, session)
+
+    def add_evidence(self, name: str, *, session: str, promote: bool, why: str) -> Skill:
+        """Count a session as evidence for a skill of ours; `promote` makes a candidate active.
+        A session counts once."""
+        with self._locked():
+            stored = self._ours(name)
+            record = stored.known
+            promoted = promote and record.state == "candidate"
+            if session in record.sessions and not promoted:
+                return stored.skill
+            if session and session not in record.sessions:
+                record = replace(record, sessions=(*record.sessions, session))
+            if promoted:
+                record = replace(record, state="active")
+            stored = replace(stored, record=record)
+            return self._writer.rewrite(
+                stored, stored.parsed.body, "evidence", "gate", why, session
+            )
+
+    def set_state(self, name: str, state: SkillState, *, why: str, actor: str) -> Skill:
+        """Make a skill active or candidate (out of the archive, too), or archive it. On a file that
+        is the user's only `actor="user"` may, and its bytes stay as they are."""
+        with self._locked():
+            stored = self._stored(name)
+            if not stored.skill.ours and actor != USER:
+                raise self._not_ours(name)
+            if state == "archived":
+                return self._writer.archive(stored, actor, why)
+            if stored.place.archived:
+                stored = self._writer.restore(stored, actor, why)
+            if stored.skill.state == state:
+                return stored.skill
+            if not stored.skill.ours:
+                return self._writer.note_state(stored, state, actor, why)
+            record = replace(stored.known, state=state)
+            stored = replace(stored, record=record)
+            return self._writer.rewrite(stored, stored.parsed.body, "state", actor, why, "")
+
+    def archive(self, name: str, *, why: str, actor: str) -> Skill:
+        return self.set_state(name, "archived", why=why, actor=actor)
+
+    def restore(self, name: str, *, why: str = "", actor: str = USER) -> Skill:
+        """Bring a skill back from the archive, in the state that it had."""
+        with self._locked():
+            stored = self._stored(name)
+            if not stored.place.archived:
+                raise LibraryError(f"skill {name!r} is not in the archive")
+            return self._writer.restore(stored, actor, why).skill
+
+    def undo(
+        self,
+        name: str | None = None,
+        to_version: int | None = None,
+        *,
+        actor: str = USER,
+        overwrite_edits: bool = False,
+    ) -> Skill:
+        """Bring back the bytes of an earlier version, archived or not; without `to_version` the one
+        before the current. Without a name, of the skill that changed last. Undoing a creation
+        archives. Edits of the user's are overwritten only when asked, and kept in the history."""
+        with self._locked():
+            name = name or next(iter(self._history.names()), None)
+            if name is None:
+                raise LibraryError("there is no change to undo")
+            stored = self._stored(name)
+            entries = self._landed(name, stored.place)
+            if not entries:
+                raise LibraryError(f"skill {name!r} was never changed by us")
+            last = entries[-1].change
+            if to_version is None and last.action == "archive":
+                return self._writer.restore(stored, actor, UNDO).skill
+            if to_version is None and last.action == "restore" and last.why != UNDO:
+                return self._writer.archive(stored, actor, UNDO)
+            target = _undo_target(entries, to_version, name)
+            if target is None:
+                return self._writer.archive(stored, actor, UNDO)
+            if not stored.skill.ours and not overwrite_edits:
+                raise self._not_ours(name)
+            return self._writer.bring_back(stored, target, actor)
+
+    # -- small questions -------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        ensure_private_dir(self.skills_dir)
+        try:
+            with locked(self.skills_dir / ".lock", timeout=self._lock_timeout):
+                yield
+        except TimeoutError as error:
+            raise LibraryError(
+                f"the library {self.skills_dir} is busy in another process", "Try again."
+            ) from error
+        except OSError as error:
+            raise LibraryError(f"the library could not be written: {error}") from error
+
+    def _stored(self, name: str) -> StoredSkill:
+        place = self._folder.find(name)
+        if place is None:
+            known = [place.name for place in self.places()]
+            near = difflib.get_close_matches(name, known, n=3)
+            hint = "Did you mean " + ", ".join(near) + "?" if near else "See `skill-learner list`."
+            raise LibraryError(f"there is no skill {name!r}", hint)
+        return self._reader.read(place)
+
+    def _ours(self, name: str) -> StoredSkill:
+        stored = self._stored(name)
+        if not stored.skill.ours:
+            raise self._not_ours(name)
+        if stored.place.archived:
+            raise LibraryError(f"skill {name!r} is archived", f"skill-learner approve {name}")
+        return stored
+
+    def _not_ours(self, name: str) -> LibraryError:
+        return LibraryError(
+            f"skill {name!r} was written or edited by the user and is not touched",
+            "Edit the file by hand.",
+        )
+
+    def _usable(self, place: Place) -> Skill | None:
+        try:
+            return self._reader.read(place).skill
+        except SkillLearnerError:
+            return None
+
+    def _same_body(self, stored: StoredSkill, base_hash: str) -> bool:
+        """Whether `base_hash` is of this version, or of one that differs in our metadata only."""
+        if base_hash == stored.skill.content_hash:
+            return True
+        known = {entry.change.after for entry in self._history.entries(stored.place.name)}
+        if base_hash not in known:
+            return False
+        try:
+            return parse(self._history.bytes_of(base_hash)).body == stored.parsed.body
+        except SkillLearnerError:
+            return False
+
+    def _free_name(self, slug: str, project_slug: str) -> str:
+        prefixed = shorten(f"{project_slug}-{slug}", NAME_LIMIT)
+        numbered = (f"{shorten(prefixed, NAME_LIMIT - 6)}-{n}" for n in itertools.count(2))
+        names = itertools.chain((slug, prefixed), numbered)
+        return next(name for name in names if not self._folder.taken(name))
+
+    def _landed(self, name: str, place: Place | None) -> Entries:
+        disk = content_hash(place.file.read_bytes()) if place is not None else ""
+        return self._history.landed(name, disk, archived=place is not None and place.archived)
+
+
+def _undo_target(entries: list[Entry], to_version: int | None, name: str) -> Entry | None:
+    """The entry whose bytes an undo brings back; None when there was nothing before."""
+    written = {entry.change.version: entry for entry in entries if entry.change.action not in MOVES}
+    if to_version is not None:
+        if to_version not in written:
+            known = ", ".join(map(str, sorted(written)))
+            raise LibraryError(f"skill {name!r} has no version {to_version}", f"It has: {known}.")
+        return written[to_version]
+    last = entries[-1].change
+    current = last.restored or last.version
+    earlier = [version for version in written if version < current]
+    return written[max(earlier)] if earlier else None

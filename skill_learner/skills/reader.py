@@ -1,0 +1,143 @@
+"""From a SKILL.md and its record to a Skill: whose it is, and what state it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from skill_learner.errors import LibraryError
+from skill_learner.models import Skill, SkillState
+from skill_learner.skills.folder import Place, SkillFolder, read_capped
+from skill_learner.skills.frontmatter import ParsedSkill, parse
+from skill_learner.skills.history import History, content_hash
+from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.validation import validate
+
+PREFIX = "skill-learner-"
+_SHOWN_SESSIONS = 10
+_TRIGGER_LIMIT = 200
+
+
+@dataclass(frozen=True)
+class StoredSkill:
+    """A skill with what stands behind it. record is None for a file that was never ours."""
+
+    place: Place
+    data: bytes
+    parsed: ParsedSkill
+    record: SkillRecord | None
+    skill: Skill
+
+    @property
+    def known(self) -> SkillRecord:
+        """The record, or what the file tells of itself."""
+        return self.record or _from_metadata(self.parsed.metadata)
+
+
+class SkillReader:
+    def __init__(self, folder: SkillFolder, records: RecordStore, history: History) -> None:
+        self._folder = folder
+        self._records = records
+        self._history = history
+
+    def read(self, place: Place) -> StoredSkill:
+        """Read one skill. SkillFormatError when its file is unusable, LibraryError when it is gone
+        or cannot be opened."""
+        try:
+            data = read_capped(place.file)
+        except OSError as error:
+            raise LibraryError(f"{place.file}: {error.strerror or error}") from error
+        parsed = parse(data, str(place.file))
+        digest = content_hash(data)
+        record, ours = self.ownership(place.name, digest)
+        skill = _skill(place, parsed, digest, record, ours)
+        return StoredSkill(place, data, parsed, record, skill)
+
+    def stamp(self, place: Place) -> str:
+        return f"{self._folder.stamp(place)}|{self._records.stamp(place.name)}"
+
+    def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:
+        """The record that belongs to these bytes, and whether we wrote them last.
+
+        A record that is gone, damaged or older than the ledger (a crash came before it was written)
+        is made again from the ledger, where the bytes on disk are those that it tells of.
+        """
+        record = self._records.load(name)
+        if record is not None and record.hash == digest:
+            return record, True
+        entries = self._history.entries(name)
+        if not entries or (record is not None and record.version >= entries[-1].change.version):
+            return record, False
+        known = self._history.landed(name, digest) if record is None else entries[-1:]
+        for entry in reversed(known):
+            if entry.change.after == digest:
+                return entry.record, entry.record.hash == digest
+        return (entries[-1].record if record is None else record), False
+
+
+def _skill(
+    place: Place, parsed: ParsedSkill, digest: str, record: SkillRecord | None, ours: bool
+) -> Skill:
+    metadata = parsed.metadata
+    warnings = parsed.warnings if ours else (*parsed.warnings, *validate(parsed, place.name))
+    known = record or _from_metadata(metadata)
+    return Skill(
+        name=place.name,
+        description=" ".join(parsed.description.split()),
+        body=parsed.body.lstrip("\r\n"),
+        state=_state(place, parsed, digest, record),
+        scope=known.scope,
+        path=str(place.file),
+        content_hash=digest,
+        ours=ours,
+        metadata=dict(metadata),
+        sessions=known.sessions,
+        trigger_key=known.trigger_key,
+        remedy_key=known.remedy_key,
+        origin=known.origin,
+        version=known.version,
+        warnings=warnings,
+    )
+
+
+def _state(
+    place: Place, parsed: ParsedSkill, digest: str, record: SkillRecord | None
+) -> SkillState:
+    if place.archived:
+        return "archived"
+    if not parsed.description:
+        return "candidate"
+    told = parsed.metadata.get(PREFIX + "state", "")
+    if record is not None and record.noted_hash == digest:
+        told = record.noted_state
+    elif told not in {"active", "candidate"} and record is not None:
+        told = record.state
+    return cast(SkillState, told) if told in {"active", "candidate"} else "active"
+
+
+def _from_metadata(metadata: Mapping[str, str]) -> SkillRecord:
+    """What a file without record tells of itself: it came from elsewhere, or records were lost."""
+    version = metadata.get(PREFIX + "version", "1")
+    return SkillRecord(
+        hash="",
+        version=int(version) if version.isascii() and version.isdecimal() else 1,
+        sessions=tuple(metadata.get(PREFIX + "sessions", "").split()),
+        trigger_key=metadata.get(PREFIX + "trigger", ""),
+        origin=metadata.get(PREFIX + "origin", "user"),
+        scope=metadata.get(PREFIX + "scope", "user"),
+    )
+
+
+def with_our_metadata(foreign: Mapping[str, str], record: SkillRecord) -> dict[str, str]:
+    """The `metadata` map of a skill of ours: other keys as they were, then ours."""
+    kept = {key: value for key, value in foreign.items() if not key.startswith(PREFIX)}
+    ours = {
+        "origin": record.origin,
+        "scope": record.scope,
+        "state": record.state,
+        "version": str(record.version),
+        "sessions": " ".join(record.sessions[-_SHOWN_SESSIONS:]),
+        "trigger": record.trigger_key[:_TRIGGER_LIMIT],
+    }
+    return {**kept, **{PREFIX + key: value for key, value in ours.items() if value}}

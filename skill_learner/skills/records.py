@@ -1,0 +1,83 @@
+"""What we know about a skill beyond its SKILL.md, one small JSON file each in `.records/`.
+
+A record that is missing and one that cannot be read behave the same: as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.paths import safe_file_name
+
+
+@dataclass(frozen=True)
+class SkillRecord:
+    """hash: sha256 of the SKILL.md that we wrote last ("" when the file is the user's). noted_hash
+    and noted_state: the state that the user gave, by command, to a file that is theirs."""
+
+    hash: str
+    version: int = 1
+    created: str = ""
+    state: str = "candidate"
+    sessions: tuple[str, ...] = ()
+    trigger_key: str = ""
+    remedy_key: str = ""
+    origin: str = ""
+    scope: str = "user"
+    noted_hash: str = ""
+    noted_state: str = ""
+
+
+def record_to_dict(record: SkillRecord) -> dict[str, Any]:
+    return asdict(record)
+
+
+def record_from_dict(data: Any) -> SkillRecord | None:
+    """The record in decoded JSON; None unless every field has its type (unknown ones are left)."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("hash"), str):
+        return None
+    values: dict[str, Any] = {}
+    for field in fields(SkillRecord):
+        if field.name not in data:
+            continue
+        value = data[field.name]
+        if field.name == "sessions":
+            if not isinstance(value, list | tuple) or not all(isinstance(s, str) for s in value):
+                return None
+            value = tuple(value)
+        elif not isinstance(value, int if field.name == "version" else str):
+            return None
+        values[field.name] = value
+    return SkillRecord(**values)
+
+
+class RecordStore:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        return self.folder / f"{safe_file_name(name)}.json"
+
+    def load(self, name: str) -> SkillRecord | None:
+        try:
+            return record_from_dict(json.loads(self.path(name).read_bytes()))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def save(self, name: str, record: SkillRecord) -> None:
+        ensure_private_dir(self.folder)
+        text = json.dumps(record_to_dict(record), ensure_ascii=True, indent=1)
+        atomic_write(self.path(name), text.encode())
+
+    def stamp(self, name: str) -> str:
+        """Changes whenever the record does; "" when there is none."""
+        with contextlib.suppress(OSError):
+            status = self.path(name).stat()
+            return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+        return ""

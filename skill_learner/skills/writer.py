@@ -1,0 +1,127 @@
+"""The steps of a change; the caller holds the library's lock.
+
+Order of every write: copies of the bytes, the ledger, the SKILL.md, the record. A crash after any
+of them leaves the old file or the new one, and the ledger tells which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skill_learner.files import atomic_write
+from skill_learner.models import Skill, SkillState
+from skill_learner.skills.folder import Place, SkillFolder
+from skill_learner.skills.frontmatter import render
+from skill_learner.skills.history import Change, Entry, History, new_change
+from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.records import RecordStore, SkillRecord
+
+MOVES = frozenset({"archive", "restore"})
+"""Actions that move a folder and leave the bytes alone."""
+UNDO = "undo"
+
+
+class SkillWriter:
+    def __init__(
+        self, folder: SkillFolder, records: RecordStore, history: History, reader: SkillReader
+    ) -> None:
+        self._folder = folder
+        self._records = records
+        self._history = history
+        self._reader = reader
+
+    def write(
+        self,
+        place: Place,
+        data: bytes,
+        record: SkillRecord,
+        change: Change,
+        *,
+        theirs: bool = False,
+    ) -> Skill:
+        """The one way bytes reach a SKILL.md. theirs: they are bytes of the user's, brought back,
+        and stay the user's."""
+        digest = self._history.keep(data)
+        record = replace(record, hash="" if theirs else digest)
+        self._history.write(Entry(replace(change, after=digest), record))
+        atomic_write(place.file, data)
+        self._records.save(place.name, record)
+        self._folder.sweep(place)
+        return self._reader.read(place).skill
+
+    def rewrite(
+        self, stored: StoredSkill, body: str, action: str, actor: str, why: str, session: str
+    ) -> Skill:
+        """Write a skill of ours anew from its parts: a new body, or what `stored.record` says."""
+        name, parsed = stored.place.name, stored.parsed
+        version = max(stored.known.version, self._history.last_version(name)) + 1
+        record = replace(stored.known, version=version)
+        data = render(
+            name,
+            parsed.description,
+            body,
+            metadata=with_our_metadata(parsed.metadata, record),
+            license=parsed.license,
+        )
+        before = self._history.keep(stored.data)
+        change = new_change(name, record, action, actor, why, session)
+        return self.write(stored.place, data, record, replace(change, before=before))
+
+    def bring_back(self, stored: StoredSkill, target: Entry, actor: str) -> Skill:
+        """Write the bytes of an earlier version; bytes of the user's are first set aside."""
+        name = stored.place.name
+        data = self._history.bytes_of(target.change.after)
+        before = self._history.keep(stored.data)
+        if not stored.skill.ours:
+            self._set_aside(stored, before)
+        if stored.place.archived:
+            stored = self.restore(stored, actor, UNDO)
+        record = replace(target.record, version=self._history.last_version(name) + 1)
+        why = f"undo to version {target.change.version}"
+        change = replace(
+            new_change(name, record, UNDO, actor, why, ""),
+            before=before,
+            restored=target.change.restored or target.change.version,
+        )
+        theirs = target.record.hash != target.change.after
+        return self.write(stored.place, data, record, change, theirs=theirs)
+
+    def _set_aside(self, stored: StoredSkill, digest: str) -> None:
+        name = stored.place.name
+        version = self._history.last_version(name) + 1
+        edited = replace(stored.known, hash="", version=version)
+        change = new_change(name, edited, "user-edit", "user", "kept before an undo", "")
+        self._history.write(Entry(replace(change, before=digest, after=digest), edited))
+
+    def archive(self, stored: StoredSkill, actor: str, why: str) -> Skill:
+        if stored.place.archived:
+            return stored.skill
+        self._log_move(stored, "archive", actor, why)
+        return self._reader.read(self._folder.to_archive(stored.place)).skill
+
+    def restore(self, stored: StoredSkill, actor: str, why: str) -> StoredSkill:
+        self._folder.refuse_occupied(stored.place)
+        self._log_move(stored, "restore", actor, why)
+        return self._reader.read(self._folder.from_archive(stored.place))
+
+    def _log_move(self, stored: StoredSkill, action: str, actor: str, why: str) -> None:
+        name = stored.place.name
+        digest = self._history.keep(stored.data)
+        version = max(stored.known.version, self._history.last_version(name))
+        record = replace(stored.known, version=version)
+        change = new_change(name, record, action, actor, why, "")
+        self._history.write(Entry(replace(change, before=digest, after=digest), record))
+
+    def note_state(self, stored: StoredSkill, state: SkillState, actor: str, why: str) -> Skill:
+        """Remember the state that the user gave to a file of theirs, beside the file."""
+        name, digest = stored.place.name, self._history.keep(stored.data)
+        record = replace(
+            stored.known,
+            noted_hash=digest,
+            noted_state=state,
+            version=max(stored.known.version, self._history.last_version(name)) + 1,
+        )
+        change = new_change(name, record, "state", actor, why, "")
+        self._history.write(Entry(replace(change, before=digest, after=digest), record))
+        self._records.save(name, record)
+        return self._reader.read(stored.place).skill
