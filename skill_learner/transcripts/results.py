@@ -20,7 +20,10 @@ _REJECTED = re.compile(
     r"|User (?:has )?rejected)"
 )
 _REJECTION_WORDS = re.compile(r"the user said:\s*(.*)", re.DOTALL | re.IGNORECASE)
-_REJECTION_NOTE = re.compile(r"\s*Note: The user's next message may contain.*", re.DOTALL)
+_EDITOR_WORDS_IN_REJECTION = re.compile(
+    r"\s*(?:Note: The user's next message may contain|The user wants to clarify these questions).*",
+    re.DOTALL,
+)
 _NOT_RUN = re.compile(
     r"(?:Error: )?(?:<tool_use_error>)?\s*(?:Error: )?(?:"
     r"Cancelled: parallel tool call|Sibling tool call errored|\[?Request interrupted"
@@ -86,11 +89,11 @@ def result_status(
     """What became of a call. extra: the editor's structured result, where there is one."""
     if _REJECTED.match(text):
         return "rejected"
+    if isinstance(extra, Mapping) and extra.get("interrupted") is True:
+        return "interrupted"
     if is_error or text.startswith("<tool_use_error>"):
         not_run = _NOT_RUN.match(text) or _NEEDS_APPROVAL.match(text)
         return "interrupted" if not_run else "failed"
-    if isinstance(extra, Mapping) and extra.get("interrupted") is True:
-        return "interrupted"
     return _shell_status(tool_input, text, is_error) if name in SHELL_TOOLS else "ok"
 
 
@@ -107,7 +110,7 @@ def _shell_status(tool_input: Mapping[str, Any], text: str, is_error: bool | Non
 def rejection_words(text: str) -> str:
     """The human's words inside a refusal, "" when they gave none."""
     match = _REJECTION_WORDS.search(text)
-    return _REJECTION_NOTE.sub("", match[1]).strip() if match else ""
+    return _EDITOR_WORDS_IN_REJECTION.sub("", match[1]).strip() if match else ""
 
 
 def runs_in_background(tool_input: Mapping[str, Any], text: str, extra: Any) -> bool:

@@ -1,0 +1,214 @@
+"""Reads the journals that the hooks append to; ARCHITECTURE.md has the record's shape.
+
+A journal is read as it was left: torn lines are skipped and counted, and of a payload that was cut
+or did not parse, what its head still tells is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skill_learner.paths import StatePaths, safe_file_name
+
+_SECONDS_PER_DAY = 86_400
+_HEAD_TEXT = re.compile(
+    r'"(session_id|transcript_path|cwd|prompt_id|hook_event_name|tool_name|tool_use_id|agent_id'
+    r'|source|reason|prompt|error|last_assistant_message)"\s*:\s*("(?:[^"\\]|\\.)*")'
+)
+_HEAD_INPUT = re.compile(
+    r'"(command|file_path|notebook_path|skill|args|description)"\s*:\s*("(?:[^"\\]|\\.)*")'
+)
+_UNCLOSED_TEXT = re.compile(
+    r'"(prompt|last_assistant_message)"\s*:\s*"((?:[^"\\]|\\.)*)\\?$', re.DOTALL
+)
+_INPUT_OPENS = re.compile(r'"tool_input"\s*:\s*\{')
+_RESPONSE_OPENS = re.compile(r'"tool_response"\s*:')
+_TAIL_CALL_ID = re.compile(r'"tool_use_id"\s*:\s*"([^"\\]*)"')
+
+
+@dataclass(frozen=True)
+class JournalRecord:
+    """One event.
+
+    at: unix seconds, 0 when unknown. client_pid: 0 when unknown.
+    payload: what the editor sent; with `cut`, only what its head and tail tell; None when nothing
+    could be read of it.
+    end: offset in the file behind this record, for marks. line: its line, counted from 1 where
+    the reading began at the file's start.
+    """
+
+    at: float
+    event: str
+    editor: str
+    project_key: str
+    project: str
+    client_pid: int
+    payload: dict[str, Any] | None
+    cut: bool
+    end: int
+    line: int = 0
+
+    def text(self, key: str) -> str:
+        """A string of the payload, "" when it is absent or something else."""
+        value = (self.payload or {}).get(key)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def of_subagent(self) -> bool:
+        return bool(self.text("agent_id"))
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is one tool call or human turn of the main agent: what `nudge_interval`
+        counts."""
+        if self.event in ("PostToolUse", "PostToolUseFailure"):
+            return not self.of_subagent
+        return self.event == "UserPromptSubmit" and not is_machine_prompt(self.text("prompt"))
+
+
+@dataclass(frozen=True)
+class JournalReading:
+    """damaged: lines that are no record. end: offset behind the last whole line; a torn last line
+    may still be growing and is left for the next reading."""
+
+    records: tuple[JournalRecord, ...]
+    damaged: int
+    end: int
+
+
+def is_machine_prompt(prompt: str) -> bool:
+    """Whether a submitted prompt is the end of background work, not a person's."""
+    return prompt.lstrip().startswith("<task-notification>")
+
+
+def read_journal(path: Path, start: int = 0) -> JournalReading:
+    """The records from offset `start` on. A missing journal is empty; so is one that is now shorter
+    than `start`."""
+    try:
+        with path.open("rb") as handle:
+            handle.seek(start)
+            data = handle.read()
+    except OSError:
+        return JournalReading((), 0, start)
+    records: list[JournalRecord] = []
+    damaged, position, end = 0, start, start
+    lines = data.split(b"\n")
+    for number, raw in enumerate(lines, 1):
+        stop = position + len(raw)
+        if raw.strip():
+            record = _record(raw, stop, number)
+            if record is not None:
+                records.append(record)
+                end = stop
+            else:
+                damaged += 1
+                if number < len(lines):
+                    end = stop
+        position = stop + 1
+    return JournalReading(tuple(records), damaged, end)
+
+
+def journal_files(paths: StatePaths) -> list[Path]:
+    """All journals, the one that was written to last at the end."""
+    found = []
+    for path in paths.journal_dir.glob("*.jsonl"):
+        try:
+            found.append((path.stat().st_mtime, path))
+        except OSError:  # pruned by another process
+            continue
+    return [path for _, path in sorted(found)]
+
+
+def journal_path(paths: StatePaths, session_id: str) -> Path:
+    return paths.journal_dir / f"{safe_file_name(session_id)}.jsonl"
+
+
+def prune_journals(paths: StatePaths, days: int) -> int:
+    """Remove journals, and their marks, to which nothing was added for `days` days; how many."""
+    oldest = time.time() - days * _SECONDS_PER_DAY
+    removed = 0
+    for path in journal_files(paths):
+        try:
+            if path.stat().st_mtime >= oldest:
+                continue
+            path.unlink()
+        except OSError:
+            continue
+        (paths.marks_dir / f"{path.stem}.json").unlink(missing_ok=True)
+        removed += 1
+    return removed
+
+
+def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
+    try:
+        envelope = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(envelope, dict) or not isinstance(envelope.get("e"), str):
+        return None
+    payload, cut = _payload(envelope.get("d"))
+    at, pid = envelope.get("t"), envelope.get("c")
+    return JournalRecord(
+        at=float(at) if isinstance(at, (int, float)) and abs(at) < 1e12 else 0.0,
+        event=envelope["e"],
+        editor=_string(envelope.get("ed")),
+        project_key=_string(envelope.get("k")),
+        project=_string(envelope.get("p")),
+        client_pid=pid if isinstance(pid, int) and pid > 0 else 0,
+        payload=payload,
+        cut=cut,
+        end=end,
+        line=line,
+    )
+
+
+def _payload(data: Any) -> tuple[dict[str, Any] | None, bool]:
+    if not isinstance(data, dict):
+        return None, False
+    if "session_id" not in data and "hook_event_name" not in data:
+        if isinstance(data.get("head"), str) and "cut" in data:
+            tail = data.get("tail")
+            return _salvaged(data["head"], tail if isinstance(tail, str) else ""), True
+        if isinstance(data.get("damaged"), str):
+            return _salvaged(data["damaged"], "") or None, False
+    return data, False
+
+
+def _salvaged(head: str, tail: str) -> dict[str, Any]:
+    """What the two ends of a payload tell. Only keys before the tool's input are read as the
+    payload's own, since text behind it may hold anything."""
+    opens = _INPUT_OPENS.search(head)
+    own = head[: opens.start()] if opens else head
+    found: dict[str, Any] = _strings(_HEAD_TEXT, own)
+    unclosed = _UNCLOSED_TEXT.search(own)
+    if unclosed:
+        half_escape = re.sub(r"\\u[0-9a-fA-F]{0,3}$", "", unclosed[2])
+        found.setdefault(unclosed[1], json.loads(f'"{half_escape}"', strict=False))
+    if opens:
+        rest = head[opens.end() :]
+        response = _RESPONSE_OPENS.search(rest)
+        call_input = rest[: response.start()] if response else rest
+        found["tool_input"] = _strings(_HEAD_INPUT, call_input)
+        ids = _TAIL_CALL_ID.findall(tail)
+        if ids:
+            found["tool_use_id"] = ids[-1]
+    return found
+
+
+def _strings(pattern: re.Pattern[str], text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, quoted in pattern.findall(text):
+        try:
+            found.setdefault(key, json.loads(quoted, strict=False))
+        except ValueError:
+            continue
+    return found
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,164 @@
+"""How often each skill was used, counted from the journals.
+
+Every use has a key made from its event, so counting the same journal twice, or by several processes
+at once, changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from skill_learner.errors import LibraryError
+from skill_learner.files import ensure_private_dir, locked
+from skill_learner.journal import JournalRecord, journal_files, read_journal
+from skill_learner.paths import StatePaths
+from skill_learner.transcripts.skill_loads import loaded_skill_names
+
+_BUSY_SECONDS = 5.0
+_SCHEMA_VERSION = 1
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS uses (
+    event TEXT NOT NULL, skill TEXT NOT NULL, session TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (event, skill)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS journals (name TEXT PRIMARY KEY, read_to INTEGER NOT NULL) WITHOUT ROWID;
+PRAGMA user_version = {_SCHEMA_VERSION};
+"""
+
+
+@dataclass(frozen=True)
+class SkillUse:
+    """count: uses in all. last_used: unix seconds. sessions: how many sessions used it."""
+
+    count: int
+    last_used: float
+    sessions: int
+
+
+class UsageStore:
+    """The uses of all skills, in one SQLite file that is made when it is missing."""
+
+    def __init__(self, db: Path) -> None:
+        self._db = db
+
+    def harvest(
+        self,
+        records: Iterable[JournalRecord],
+        session_id: str,
+        known_skills: Collection[str] | None = None,
+    ) -> int:
+        """Count the uses in `records`; returns how many of them were new.
+
+        known_skills: a SKILL.md that was read counts only for these names; None takes any. What the
+        Skill tool loaded and what was typed always counts.
+        """
+        rows = _rows(records, session_id, known_skills)
+        if not rows:
+            return 0
+        with self._transaction() as connection:
+            return _insert(connection, rows)
+
+    def harvest_all(self, paths: StatePaths, known_skills: Collection[str] | None = None) -> int:
+        """Count what was added to any journal since the last call."""
+        with self._transaction() as connection:
+            read_to = dict(connection.execute("SELECT name, read_to FROM journals"))
+        added = 0
+        for journal in journal_files(paths):
+            start = int(read_to.get(journal.name, 0))
+            try:
+                size = journal.stat().st_size
+            except OSError:
+                continue
+            if size == start:
+                continue
+            reading = read_journal(journal, start if size > start else 0)
+            rows = _rows(reading.records, journal.stem, known_skills)
+            with self._transaction() as connection:
+                added += _insert(connection, rows)
+                connection.execute(
+                    "INSERT INTO journals VALUES (?, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET read_to = excluded.read_to",
+                    (journal.name, reading.end),
+                )
+        return added
+
+    def counts(self) -> dict[str, SkillUse]:
+        """Uses by skill name."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                "SELECT skill, count(*), max(at), count(DISTINCT session) FROM uses GROUP BY skill"
+            ).fetchall()
+        return {skill: SkillUse(count, at, sessions) for skill, count, at, sessions in rows}
+
+    def by_session(self) -> dict[str, frozenset[str]]:
+        """The names of the skills that each session used."""
+        with self._transaction() as connection:
+            rows = connection.execute("SELECT DISTINCT session, skill FROM uses").fetchall()
+        found: dict[str, set[str]] = {}
+        for session, skill in rows:
+            found.setdefault(session, set()).add(skill)
+        return {session: frozenset(skills) for session, skills in found.items()}
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._connect()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise LibraryError(
+                f"{self._db}: {error}",
+                "If it stays so, move the file away: uses are then counted from the journals kept.",
+            ) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        ensure_private_dir(self._db.parent)
+        self._db.touch(mode=0o600)
+        connection = sqlite3.connect(self._db, timeout=_BUSY_SECONDS, isolation_level=None)
+        if connection.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
+            # SQLite does not wait when several processes switch a file to WAL at once.
+            with locked(self._db.with_name(f"{self._db.name}.lock")):
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_SCHEMA)
+        return connection
+
+
+def _insert(connection: sqlite3.Connection, rows: list[tuple[str, str, str, float]]) -> int:
+    before = connection.total_changes
+    connection.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?)", rows)
+    return connection.total_changes - before
+
+
+def _rows(
+    records: Iterable[JournalRecord], session_id: str, known_skills: Collection[str] | None
+) -> list[tuple[str, str, str, float]]:
+    rows = []
+    for record in records:
+        session = record.text("session_id") or session_id
+        call_id = record.text("tool_use_id")
+        event = f"{session}/{call_id}" if call_id else f"{session}@{record.at:.0f}:{record.end}"
+        rows += [(event, name, session, record.at) for name in _skills_used(record, known_skills)]
+    return rows
+
+
+def _skills_used(record: JournalRecord, known_skills: Collection[str] | None) -> tuple[str, ...]:
+    payload = record.payload or {}
+    if record.event == "UserPromptExpansion":
+        typed = record.text("command_name").lstrip("/")
+        return (typed,) if typed else ()
+    tool_input = payload.get("tool_input")
+    if record.event != "PostToolUse" or not isinstance(tool_input, dict):
+        return ()
+    tool = record.text("tool_name")
+    names = loaded_skill_names(tool, tool_input, payload.get("tool_response"))
+    if tool == "Skill" or known_skills is None:
+        return names
+    return tuple(name for name in names if name in known_skills)
