@@ -127,18 +127,15 @@ class JobStore:
         skip: Collection[str] = (),
         ignore_delay: bool = False,
     ) -> Job | None:
-        """Start the oldest queued job: it becomes `running` and its attempts grow by one."""
+        """Start the oldest queued job: it becomes `running` and its attempts grow by one.
+
+        session, owner: only such a job. skip: ids to pass over. ignore_delay: `not_before` too.
+        """
+        now = float("inf") if ignore_delay else self._clock()
         with self._changing():
-            now = self._clock()
             for job in self._open():
-                wanted = (
-                    job.status == "queued"
-                    and job.id not in skip
-                    and session in (None, job.session)
-                    and owner in (None, job.owner)
-                    and (ignore_delay or job.not_before <= now)
-                )
-                if wanted:
+                wanted = job.status == "queued" and job.id not in skip and job.not_before <= now
+                if wanted and session in (None, job.session) and owner in (None, job.owner):
                     started = replace(job, status="running", detail="", attempts=job.attempts + 1)
                     return self._write(started)
         return None
@@ -150,8 +147,12 @@ class JobStore:
         detail: str,
         result: Mapping[str, Any] | None = None,
     ) -> Job:
-        """Close a job. A wish that came in the meantime is queued as a job of its own."""
+        """Close a job; the first close counts. A wish that came in the meantime is queued as a job
+        of its own."""
         with self._changing():
+            ended = self._read(self._closed_folder / f"{job.id}.json")
+            if ended is not None:
+                return ended
             current = self._read(self._path(job.id)) or job
             closed = replace(current, status=status, detail=detail, again="", result=result or {})
             written = self._close(closed)

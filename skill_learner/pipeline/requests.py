@@ -1,0 +1,155 @@
+"""From the wishes that hooks leave behind to durable jobs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from skill_learner import tally
+from skill_learner.jobs import Job, JobStore, Wish
+from skill_learner.journal import JournalRecord, journal_files, journal_path, read_journal
+from skill_learner.marks import read_mark_of
+from skill_learner.paths import StatePaths
+
+RETRY_SECONDS = 600.0
+"""How long a nudge waits after a review of the same session has failed: the tally that caused it
+stays above its threshold, so that every turn would ask again."""
+
+_TURN_ENDS = frozenset({"Stop", "StopFailure", "SessionEnd"})
+_WITHIN_TURN = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure"})
+
+
+def collect_requests(
+    paths: StatePaths, jobs: JobStore, *, log: Callable[[str], None] = lambda _: None
+) -> list[Job]:
+    """Turn every request file into jobs, then remove it; returns the jobs that were touched.
+
+    A nudge concerns all of the project's sessions that have unreviewed events and whose turn has
+    ended, a session's end that session, a recovery the session it names, or all whose client is
+    gone.
+    """
+    touched: dict[str, Job] = {}
+    for file in request_files(paths):
+        try:
+            request = _read_request(file)
+        except FileNotFoundError:  # taken by another process
+            continue
+        except (OSError, UnicodeError) as error:
+            log(f"{file}: cannot be read ({error}); removed")
+            request = {}
+        for wish in _wishes(paths, request):
+            job = jobs.queue(_delayed(jobs, wish))
+            touched[job.id] = job
+        with contextlib.suppress(OSError):
+            file.unlink()
+    return list(touched.values())
+
+
+def request_files(paths: StatePaths) -> list[Path]:
+    """The hooks' wishes that wait, oldest first."""
+    with contextlib.suppress(OSError):
+        return sorted(
+            path
+            for path in paths.requests_dir.iterdir()
+            if path.is_file() and not path.name.startswith(".")
+        )
+    return []
+
+
+def wish_for_session(paths: StatePaths, session: str, reason: str) -> Wish | None:
+    """The wish to review one session, as its journal describes it; None without a journal."""
+    journal = journal_path(paths, session)
+    records = read_journal(journal).records
+    return _wish(session, journal, records[-1], reason) if records else None
+
+
+def _read_request(file: Path) -> dict[str, str]:
+    text = file.read_bytes().decode("utf-8", "surrogateescape")
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {key.strip(): value for key, _, value in pairs}
+
+
+def _wishes(paths: StatePaths, request: dict[str, str]) -> Iterator[Wish]:
+    reason = request.get("reason", "")
+    session = request.get("session", "")
+    key = request.get("key", "")
+    if reason == "recover" and not session:
+        yield from _recovered(paths)
+    if reason == "nudge" and key:
+        yield from _project_sessions(paths, key)
+    if reason in ("nudge", "session_end", "recover") and session:
+        yield Wish(
+            session=session,
+            project=request.get("project", ""),
+            project_key=key,
+            editor=request.get("editor", ""),
+            reason=reason,
+            journal=str(journal_path(paths, session)),
+        )
+
+
+def _project_sessions(paths: StatePaths, key: str) -> Iterator[Wish]:
+    for journal, records in _unreviewed(paths):
+        if records[-1].project_key == key and _turn_has_ended(records):
+            yield _wish(_session_id(journal, records), journal, records[-1], "nudge")
+
+
+def _recovered(paths: StatePaths) -> Iterator[Wish]:
+    for left in tally.unfinished_sessions(paths):
+        yield Wish(
+            session=left.session_id,
+            project=left.project,
+            project_key=left.project_key,
+            editor=left.editor,
+            reason="recover",
+            journal=str(left.journal),
+        )
+
+
+def _unreviewed(paths: StatePaths) -> Iterator[tuple[Path, tuple[JournalRecord, ...]]]:
+    for journal in journal_files(paths):
+        mark = read_mark_of(paths, journal)
+        with contextlib.suppress(OSError):
+            if journal.stat().st_size <= mark:
+                continue
+        records = read_journal(journal, mark).records
+        if any(record.counts for record in records):
+            yield journal, records
+
+
+def _turn_has_ended(records: Iterable[JournalRecord]) -> bool:
+    """Other events may follow a turn's end (a subagent's, a compaction's)."""
+    ended = False
+    for record in records:
+        if record.event in _TURN_ENDS:
+            ended = True
+        elif record.event in _WITHIN_TURN and not record.of_subagent:
+            ended = False
+    return ended
+
+
+def _session_id(journal: Path, records: Iterable[JournalRecord]) -> str:
+    named = (record.text("session_id") for record in records)
+    return next((name for name in named if name), journal.stem)
+
+
+def _wish(session: str, journal: Path, record: JournalRecord, reason: str) -> Wish:
+    return Wish(
+        session=session,
+        project=record.project,
+        project_key=record.project_key,
+        editor=record.editor,
+        reason=reason,
+        journal=str(journal),
+    )
+
+
+def _delayed(jobs: JobStore, wish: Wish) -> Wish:
+    if wish.reason not in ("nudge", "recover"):
+        return wish
+    last = jobs.last_closed(wish.session)
+    if last is None or last.status != "failed":
+        return wish
+    return replace(wish, not_before=last.updated + RETRY_SECONDS)

@@ -1,0 +1,61 @@
+"""Which commands the project's earlier sessions ran, to see what is done again and again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.learning.redaction import Redactor
+from skill_learner.learning.repeats import command_sequence
+from skill_learner.models import Session
+from skill_learner.paths import StatePaths, safe_file_name
+
+_KEPT_SESSIONS = 50
+_SHORTEST = 3
+_LONGEST = 500
+
+
+def earlier_sequences(paths: StatePaths, key: str, session: Session) -> list[list[str]]:
+    """The sequences of the project's other sessions. A fork repeats its parent's steps without
+    anybody doing them again, so its relatives are left out."""
+    family = {session.id, session.parent} - {""}
+    return [
+        list(entry["commands"])
+        for name, entry in _load(_path(paths, key)).items()
+        if name not in family and entry.get("parent", "") not in family
+    ]
+
+
+def remember_sequence(paths: StatePaths, key: str, session: Session, redactor: Redactor) -> None:
+    """Keep the session's sequence; of the newest sessions only, redacted."""
+    commands = [redactor.redact(command) for command in command_sequence(session)[-_LONGEST:]]
+    if len(commands) < _SHORTEST:
+        return
+    path = _path(paths, key)
+    entries = _load(path)
+    entries.pop(session.id, None)
+    entries[session.id] = {"parent": session.parent, "commands": commands}
+    kept = dict(list(entries.items())[-_KEPT_SESSIONS:])
+    ensure_private_dir(path.parent)
+    atomic_write(path, json.dumps(kept).encode())
+
+
+def _path(paths: StatePaths, key: str) -> Path:
+    return paths.root / "sequences" / f"{safe_file_name(key)}.json"
+
+
+def _load(path: Path) -> dict[str, dict[str, Any]]:
+    """A file that is missing or damaged is an empty memory."""
+    try:
+        loaded = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(loaded, dict):
+        return {}
+    return {
+        name: entry
+        for name, entry in loaded.items()
+        if isinstance(entry, dict) and isinstance(entry.get("commands"), list)
+    }

@@ -1,0 +1,81 @@
+"""What the pipeline works with, as `wiring` hands it over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from skill_learner.interfaces import Reviewer
+from skill_learner.jobs import JobStore
+from skill_learner.ledger import Ledger
+from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.paths import StatePaths
+from skill_learner.usage import UsageStore
+
+
+class ReviewSettings(Protocol):
+    """The settings that the pipeline reads (`SkillLearnerConfig` has them all)."""
+
+    @property
+    def review_when(self) -> str: ...
+    @property
+    def approval(self) -> str: ...
+    @property
+    def digest_tokens(self) -> int: ...
+    @property
+    def daily_reviews(self) -> int: ...
+    @property
+    def daily_tokens(self) -> int: ...
+    @property
+    def journal_days(self) -> int: ...
+    @property
+    def review_process_timeout(self) -> float: ...
+    @property
+    def ignore_learner_sessions(self) -> bool: ...
+
+
+class Library(Protocol):
+    """The library as far as a review changes it (`skills.library.SkillLibrary`)."""
+
+    def list(
+        self, states: Collection[SkillState] = ..., scope: str | None = None
+    ) -> Sequence[Skill]: ...
+
+    def create(
+        self,
+        draft: CreateSkill,
+        *,
+        state: SkillState,
+        scope: str,
+        project_slug: str,
+        origin: str,
+        session: str,
+    ) -> Skill: ...
+
+    def patch(self, patch: PatchSkill, *, origin: str, session: str) -> Skill: ...
+
+    def add_evidence(self, name: str, *, session: str, promote: bool, why: str) -> Skill: ...
+
+    def set_state(self, name: str, state: SkillState, *, why: str, actor: str) -> Skill: ...
+
+
+class NearestSkills(Protocol):
+    """Finds the skills that are nearest to a text (`search.SkillSearch`)."""
+
+    def nearest(self, text: str, k: int) -> Sequence[Skill]: ...
+
+
+@dataclass(frozen=True)
+class PipelineServices:
+    """publish: makes a project's skills visible to its editor, given the project's path and key."""
+
+    paths: StatePaths
+    config: ReviewSettings
+    library: Library
+    search: NearestSkills
+    make_reviewer: Callable[[], Reviewer]
+    publish: Callable[[str, str], None]
+    ledger: Ledger
+    jobs: JobStore
+    usage: UsageStore
