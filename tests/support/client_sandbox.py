@@ -94,7 +94,7 @@ class Sandbox:
     def jobs(self) -> list[dict[str, Any]]:
         return [
             json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted((self.state / "jobs").glob("*.json"))
+            for path in sorted((self.state / "jobs").rglob("*.json"))
         ]
 
     def wait_for_review(self, session: str, timeout: float = 60.0) -> dict[str, Any]:
