@@ -19,7 +19,7 @@ def command(names: tuple[str, ...]) -> None:
     library = build_library(config)
     skills = [library.get(name) for name in names]
     for skill in skills:
-        library.set_state(skill.name, "active", why="approved on the command line", actor="human")
+        library.set_state(skill.name, "active", why="approved on the command line", actor="user")
         say(f"{skill.name}: active")
     for scope in sorted({skill.scope for skill in skills}):
         publish_scope(config, scope)

@@ -6,7 +6,7 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_json, show_table
 from skill_learner.cli.settings import load
-from skill_learner.cli.skill_data import summary
+from skill_learner.cli.skill_data import summary, uses_of
 from skill_learner.models import SkillState
 
 
@@ -16,7 +16,6 @@ from skill_learner.models import SkillState
 @json_option
 def command(candidates: bool, everything: bool, as_json: bool) -> None:
     """List the skills of the library (the active ones)."""
-    from skill_learner.usage import UsageStore
     from skill_learner.wiring import build_library
 
     if candidates and everything:
@@ -27,8 +26,8 @@ def command(candidates: bool, everything: bool, as_json: bool) -> None:
         states = ("candidate",)
     elif everything:
         states = ("active", "candidate", "archived")
-    uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
     skills = build_library(config).list(states=states)
+    uses = uses_of(config, skills)
     if as_json:
         show_json([summary(skill, uses.get(skill.name)) for skill in skills])
         return

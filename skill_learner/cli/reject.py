@@ -20,7 +20,7 @@ def command(names: tuple[str, ...], why: str) -> None:
     library = build_library(config)
     skills = [library.get(name) for name in names]
     for skill in skills:
-        library.set_state(skill.name, "archived", why=why, actor="human")
+        library.set_state(skill.name, "archived", why=why, actor="user")
         say(f"{skill.name}: archived")
     for scope in sorted({skill.scope for skill in skills}):
         publish_scope(config, scope)

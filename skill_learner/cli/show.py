@@ -8,7 +8,7 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table
 from skill_learner.cli.settings import load
-from skill_learner.cli.skill_data import summary
+from skill_learner.cli.skill_data import summary, uses_of
 
 
 @click.command()
@@ -16,15 +16,12 @@ from skill_learner.cli.skill_data import summary
 @json_option
 def command(name: str, as_json: bool) -> None:
     """Show one skill: state, where it came from, its text, what was done to it."""
-    from skill_learner.usage import UsageStore
     from skill_learner.wiring import build_library
 
     config = load()
     library = build_library(config)
     skill = library.get(name)
-    use = None
-    if config.paths.usage_db.exists():
-        use = UsageStore(config.paths.usage_db).counts().get(skill.name)
+    use = uses_of(config, [skill]).get(skill.name)
     history = library.history(skill.name)
     data = summary(skill, use)
     if as_json:

@@ -1,11 +1,15 @@
-"""A skill as plain data, the same in every command's JSON."""
+"""A skill as plain data, the same in every command's JSON, and how often it was used."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Collection
 from typing import Any
 
+from skill_learner.cli.output import warn
+from skill_learner.config import SkillLearnerConfig
 from skill_learner.models import Skill
-from skill_learner.usage import SkillUse
+from skill_learner.usage import SkillUse, UsageStore
 
 
 def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
@@ -24,3 +28,16 @@ def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
         "path": skill.path,
         "warnings": list(skill.warnings),
     }
+
+
+def uses_of(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, SkillUse]:
+    """Uses by name, those of running sessions included. Counting never makes a command fail."""
+    if not config.paths.journal_dir.exists() and not config.paths.usage_db.exists():
+        return {}
+    store = UsageStore(config.paths.usage_db)
+    try:
+        store.harvest_all(config.paths, {skill.name for skill in skills})
+        return store.counts()
+    except sqlite3.Error as problem:
+        warn(f"{config.paths.usage_db}: uses are not known: {problem}")
+        return {}

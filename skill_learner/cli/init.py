@@ -1,0 +1,103 @@
+"""`skill-learner init`: write hooks, index and seed skill; ask what may leave."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from skill_learner.cli.output import say, show_table
+from skill_learner.cli.settings import load, project_dir_option
+from skill_learner.config import SkillLearnerConfig, write_hook_conf
+
+if TYPE_CHECKING:
+    from skill_learner.install.places import Scope
+
+OFFLINE = "offline"
+
+
+@click.command()
+@click.option("--target", required=True, metavar="EDITOR", help="The editor: claude-code.")
+@project_dir_option
+@click.option("--user", "scope", flag_value="user", help="For all projects: in ~/.claude.")
+@click.option(
+    "--local", "scope", flag_value="local", help="In the uncommitted settings.local.json."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
+@click.option("--yes", is_flag=True, help="Agree to what would be asked.")
+@click.option("--provider", metavar="NAME", help="Agree to this provider, or to `offline`.")
+def command(
+    target: str,
+    project_dir: Path,
+    scope: Scope | None,
+    dry_run: bool,
+    yes: bool,
+    provider: str | None,
+) -> None:
+    """Install hooks, index and seed skill for an editor. Running it again changes nothing."""
+    from skill_learner.install.installer import install
+
+    if provider is not None:
+        _check_provider(provider)
+    config = load(project_dir)
+    report = install(target, scope or "project", project_dir, config.paths, dry_run=dry_run)
+    rows = [(str(path), what) for path, what in report.rows]
+    show_table(("file", "what"), rows, title="Nothing written; init would write:" * dry_run)
+    for note in report.notes:
+        say(f"note: {note}")
+    if dry_run:
+        return
+    write_hook_conf(SkillLearnerConfig.load(None))
+    say()
+    _settle_provider(config, provider, yes)
+    say()
+    say("Work as ever; `skill-learner status` shows what was seen and learned.")
+    say(f"To undo: skill-learner uninstall --target {target}")
+
+
+def _check_provider(name: str) -> None:
+    from skill_learner.providers import PROVIDERS
+
+    known = ["auto", OFFLINE, *PROVIDERS]
+    if name not in known:
+        raise click.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--provider")
+
+
+def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) -> None:
+    """Say what will leave the machine, and record the user's leave where it has to be asked."""
+    from skill_learner.consent import consent_text, load_consent, save_consent
+    from skill_learner.providers import detect
+
+    def told(provider: str) -> str:
+        return consent_text(provider, config.model, config.daily_reviews, config.daily_tokens)
+
+    def record(provider: str) -> None:
+        save_consent(
+            config.paths, provider, config.model, config.daily_reviews, config.daily_tokens
+        )
+
+    if config.provider != "auto" and wanted is None:
+        say(f"Reviewer: {config.provider}, as set by {config.origins['provider']}.")
+        say(told(config.provider))
+        return
+    offered = detect(config, os.environ) if wanted in (None, "auto") else wanted
+    known = load_consent(config.paths)
+    if wanted is None and known and (known.covers(offered) or known.covers(OFFLINE)):
+        say(f"Reviewer: {known.provider}, as you chose before.")
+        say(told(known.provider))
+        return
+    say(told(offered))
+    if offered == OFFLINE and wanted is None:
+        say("Reviewer: offline, since neither a logged-in claude nor an API key was found.")
+    elif wanted is not None or yes:
+        record(offered)
+        say(f"Reviewer: {offered}.")
+    elif sys.stdin.isatty() and sys.stdout.isatty():
+        chosen = offered if click.confirm(f"Use {offered} for reviews?") else OFFLINE
+        record(chosen)
+        say(f"Reviewer: {chosen}.")
+    else:
+        say(f"Reviewer: offline. `skill-learner init --provider {offered}` gives your leave.")

@@ -1,0 +1,68 @@
+"""`skill-learner review`: run the queued reviews now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from skill_learner.cli.output import json_option, progress, say, show_json, show_table
+from skill_learner.cli.settings import load
+from skill_learner.errors import JobError
+from skill_learner.jobs import Job
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="Only this session, even if nothing asked for it.")
+@click.option(
+    "--wait", is_flag=True, help="If another review runs, wait for it instead of leaving."
+)
+@click.option(
+    "--detached", is_flag=True, help="As the hooks start it: log to a file, print nothing."
+)
+@click.option("--provider", metavar="NAME", help="With this provider, whatever the settings say.")
+@json_option
+def command(
+    session: str | None, wait: bool, detached: bool, provider: str | None, as_json: bool
+) -> None:
+    """Run the queued reviews now, in the foreground."""
+    from skill_learner.pipeline import collect_requests, run_detached, run_jobs
+    from skill_learner.wiring import build_services
+
+    if detached:
+        run_detached(build_services(load(), None))
+        return
+    config = load(arguments={"provider": provider})
+    services = build_services(config, Path.cwd())
+    collect_requests(services)
+    with progress("reviewing") as step:
+        jobs = run_jobs(services, progress=step, only_session=session, wait=wait)
+    if as_json:
+        show_json([job_data(job) for job in jobs])
+    elif not jobs:
+        say("nothing to review")
+    else:
+        rows = [(job.session, job.status, job.detail) for job in jobs]
+        show_table(("session", "status", "detail"), rows)
+    failed = [job for job in jobs if job.status in ("failed", "abandoned")]
+    if failed:
+        raise JobError(
+            f"{len(failed)} of {len(jobs)} reviews failed: {failed[0].detail}",
+            "`skill-learner status` lists them; `skill-learner doctor` looks for the cause",
+        )
+
+
+def job_data(job: Job) -> dict[str, object]:
+    """A job as plain data, the same in every command's JSON."""
+    return {
+        "id": job.id,
+        "session": job.session,
+        "project": job.project,
+        "reason": job.reason,
+        "status": job.status,
+        "detail": job.detail,
+        "attempts": job.attempts,
+        "created": job.created,
+        "updated": job.updated,
+        "result": dict(job.result),
+    }

@@ -1,0 +1,82 @@
+"""`skill-learner stats`: what was learned, what was used, what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table, when
+from skill_learner.cli.settings import load
+from skill_learner.cli.skill_data import summary, uses_of
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.ledger import DaySpend, Ledger
+
+
+@click.command()
+@click.option("--spend", is_flag=True, help="LLM use by day, provider and result.")
+@json_option
+def command(spend: bool, as_json: bool) -> None:
+    """Show what was learned, what was used, and what it cost."""
+    config = load()
+    if spend:
+        _show_spend(Ledger(config.paths.ledger), as_json)
+        return
+    data = _stats(config)
+    if as_json:
+        show_json(data)
+        return
+    show_fields({**data["counts"], "LLM reviews today": data["today"]["reviews"]})
+    used = [row for row in data["skills"] if row["uses"]]
+    if used:
+        say()
+        rows = [(row["name"], row["uses"], when(row["last_used"])) for row in used]
+        show_table(("used skill", "uses", "last used"), rows)
+
+
+def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
+    from skill_learner.jobs import JobStore
+    from skill_learner.wiring import build_library
+
+    skills = build_library(config).list(states=("active", "candidate", "archived"))
+    uses = uses_of(config, skills)
+    states = Counter(skill.state for skill in skills)
+    jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
+    rows = [summary(skill, uses.get(skill.name)) for skill in skills]
+    rows.sort(key=lambda row: (-row["uses"], row["name"]))
+    return {
+        "counts": {
+            "active skills": states["active"],
+            "candidates": states["candidate"],
+            "archived": states["archived"],
+            "uses": sum(row["uses"] for row in rows),
+            "reviews": sum(1 for job in jobs if not job.is_open),
+        },
+        "skills": rows,
+        "reviews": dict(Counter(str(job.status) for job in jobs)),
+        "today": asdict(Ledger(config.paths.ledger).today()),
+    }
+
+
+def _show_spend(ledger: Ledger, as_json: bool) -> None:
+    rows = [_row(item) for item in ledger.by_day()]
+    if as_json:
+        show_json({"today": asdict(ledger.today()), "days": rows})
+    elif not rows:
+        say("no LLM call yet")
+    else:
+        show_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def _row(item: DaySpend) -> dict[str, Any]:
+    return {
+        "day": item.day,
+        "provider": item.provider,
+        "result": item.result,
+        "reviews": item.spend.reviews,
+        "calls": item.spend.calls,
+        "tokens": item.spend.tokens,
+        "cost_usd": round(item.spend.cost_usd, 6) if item.spend.cost_known else None,
+    }

@@ -1,0 +1,104 @@
+"""Builds concrete things from a config: the only place that knows them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.interfaces import Reviewer
+from skill_learner.models import Skill
+from skill_learner.skills.library import SkillLibrary
+
+if TYPE_CHECKING:
+    from skill_learner.pipeline import PipelineServices
+    from skill_learner.search import SkillSearch
+    from skill_learner.usage import SkillUse
+
+Publisher = Callable[[str, str], None]
+"""Brings a project's skills folder and index up to date: project path, project key."""
+
+
+def build_library(config: SkillLearnerConfig) -> SkillLibrary:
+    return SkillLibrary(config.skills_dir)
+
+
+def build_search(config: SkillLearnerConfig) -> SkillSearch:
+    from skill_learner.search import SkillSearch
+    from skill_learner.storage import make_index
+
+    return SkillSearch(build_library(config), make_index(config.storage_backend, config.index_db))
+
+
+def build_publisher(config: SkillLearnerConfig) -> Publisher:
+    """A publisher that takes the project's active skills, most used and then newest first."""
+    from skill_learner.project import load_project
+    from skill_learner.publish.publisher import publish
+    from skill_learner.usage import UsageStore
+
+    library = build_library(config)
+
+    def publish_project(project: str, key: str) -> None:
+        record = load_project(config.paths, key)
+        # skills learned before the project was moved bear the key it had then
+        scopes = {key, *(record.aliases if record else ())}
+        skills = [skill for skill in library.list(states=("active",)) if skill.scope in scopes]
+        uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
+        publish(
+            Path(project), _most_useful_first(skills, uses), config.paths,
+            token_budget=config.index_tokens,
+        )  # fmt: skip
+
+    return publish_project
+
+
+def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:
+    """The offline reviewer, or the LLM that settings and consent allow."""
+    name = reviewer_name(config, environ)
+    if name == "offline":
+        from skill_learner.reviewers.offline import OfflineReviewer
+
+        return OfflineReviewer()
+    from skill_learner.providers import make_provider
+    from skill_learner.reviewers.llm import LLMReviewer
+
+    return LLMReviewer(make_provider(name, config, environ), name, config.model)
+
+
+def reviewer_name(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> str:
+    """ "offline", or the provider that reviews would ask now."""
+    from skill_learner.consent import load_consent
+    from skill_learner.providers import choose_provider
+
+    consent = load_consent(config.paths)
+    return choose_provider(config, environ, consent.provider if consent else None)
+
+
+def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> PipelineServices:
+    """What a review needs. `project_dir` is where the command stands; jobs carry their own."""
+    from skill_learner.jobs import JobStore
+    from skill_learner.ledger import Ledger
+    from skill_learner.pipeline import PipelineServices
+    from skill_learner.usage import UsageStore
+
+    return PipelineServices(
+        paths=config.paths,
+        config=config,
+        library=build_library(config),
+        search=build_search(config),
+        make_reviewer=lambda: build_reviewer(config),
+        publish=build_publisher(config),
+        ledger=Ledger(config.paths.ledger),
+        jobs=JobStore(config.paths),
+        usage=UsageStore(config.paths.usage_db),
+    )
+
+
+def _most_useful_first(skills: Sequence[Skill], uses: Mapping[str, SkillUse]) -> list[Skill]:
+    def rank(skill: Skill) -> tuple[int, float, str]:
+        use = uses.get(skill.name)
+        return (-use.count, -use.last_used, skill.name) if use else (0, 0.0, skill.name)
+
+    return sorted(skills, key=rank)
