@@ -1,4 +1,4 @@
-"""Our block in `.git/info/exclude`, so that what we put into a work tree stays out of its status."""
+"""Our block in `.git/info/exclude`, so that what we put into a work tree is no change."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def hook_interpreter(
     if prefix == base_prefix:
         candidates = [os.path.realpath(path) for path in candidates]
     folder, suffix = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
-    candidates += [os.path.join(prefix, folder, f"{name}{suffix}") for name in ("python", "python3")]
+    candidates += [
+        os.path.join(prefix, folder, f"{name}{suffix}") for name in ("python", "python3")
+    ]
     for candidate in candidates:
         if os.path.isabs(candidate) and os.access(candidate, os.X_OK) and not _is_shim(candidate):
             return Path(candidate)
@@ -56,5 +58,8 @@ def _is_shim(path: str) -> bool:
     real = os.path.realpath(path)
     if "shims" in Path(path).parts or "shims" in Path(real).parts:
         return True
-    with open(real, "rb") as handle:
-        return handle.read(2) == b"#!"
+    try:
+        with open(real, "rb") as handle:
+            return handle.read(2) == b"#!"
+    except OSError:  # may be run, not read
+        return False

@@ -9,7 +9,6 @@ style (indentation, line ends, spacing) of its neighbours. Works for files of th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from skill_learner.install.json_scanner import (
     refuse,
     root_start,
 )
+from skill_learner.install.json_style import JsonStyle, line_indent, own_line_indent
 
 IsOurs = Callable[[Mapping[str, Any]], bool]
 """Says of one hook (an object with `command`) whether any version of ours wrote it."""
@@ -184,8 +184,8 @@ def _with_entry(
         return _append(document, listed.start, None, entry)
     if _decoded(document, kept) == entry:
         return document
-    style = _Style.of(document.text)
-    own_line = _own_line_indent(document.text, kept.start)
+    style = JsonStyle.of(document.text)
+    own_line = own_line_indent(document.text, kept.start)
     rendered = style.render(entry, own_line)
     return _replaced(document, kept.start, kept.end, rendered)
 
@@ -261,13 +261,13 @@ def _cut(document: JsonText, container: int, item: Span) -> JsonText:
 def _append(document: JsonText, container: int, key: str | None, value: Any) -> JsonText:
     """Add a member (with `key`) or an element at the end of the container that starts there."""
     text = document.text
-    style = _Style.of(text)
+    style = JsonStyle.of(text)
     is_object = text[container] == "{"
     siblings = list(members(document, container) if is_object else elements(document, container))
     last = siblings[-1] if siblings else None
-    indent = _own_line_indent(text, last.key_start) if last else None
+    indent = own_line_indent(text, last.key_start) if last else None
     if last is None and style.unit:
-        outer = _line_indent(text, container)
+        outer = line_indent(text, container)
         indent = outer + style.unit
         item = style.render_item(key, value, indent)
         inside = style.newline + indent + item + style.newline + outer
@@ -289,61 +289,3 @@ def _checked(document: JsonText) -> bytes:
     data = document.encode(document.text)
     read_json_text(data, document.path)
     return data
-
-
-# -- style --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How the file is written. unit: one step of indentation, "" when it is all on one line."""
-
-    newline: str
-    unit: str
-    comma_space: str
-    colon_space: str
-
-    @classmethod
-    def of(cls, text: str) -> _Style:
-        body = text.strip(" \t\r\n")
-        first_newline = body.find("\n")
-        newline = "\r\n" if first_newline > 0 and body[first_newline - 1] == "\r" else "\n"
-        colon = re.search(r'"\s*:([ \t]*)', body)
-        comma = re.search(r",([ ]*)\S", body)
-        one_line = first_newline < 0 and colon is not None
-        indent = re.search(r"\n([ \t]+)\S", body)
-        return cls(
-            newline if first_newline >= 0 else ("\r\n" if "\r\n" in text else "\n"),
-            "" if one_line else (indent.group(1) if indent else "  "),
-            (comma.group(1) if comma else (colon.group(1) if colon else " ")) if one_line else " ",
-            colon.group(1) if one_line and colon else " ",
-        )
-
-    def render_item(self, key: str | None, value: Any, indent: str | None) -> str:
-        """indent: of the line the item begins; None when it stays on its neighbours' line."""
-        rendered = self.render(value, indent)
-        if key is None:
-            return rendered
-        return f"{json.dumps(key, ensure_ascii=False)}:{self.colon_space}{rendered}"
-
-    def render(self, value: Any, indent: str | None) -> str:
-        if indent is None or not self.unit:
-            separators = ("," + self.comma_space, ":" + self.colon_space)
-            return json.dumps(value, ensure_ascii=False, separators=separators)
-        text = json.dumps(value, ensure_ascii=False, indent=self.unit)
-        return text.replace("\n", self.newline + indent)
-
-
-def _line_indent(text: str, index: int) -> str:
-    line = text[text.rfind("\n", 0, index) + 1 : index]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _own_line_indent(text: str, index: int) -> str | None:
-    """The white space before `index` on its line; None when something else stands before it, or
-    when the text has only one line."""
-    line_start = text.rfind("\n", 0, index) + 1
-    before = text[line_start:index]
-    if before.strip(" \t") or not line_start:
-        return None
-    return before

@@ -1,0 +1,61 @@
+"""Changes to files, planned as a whole before the first is carried out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from skill_learner import files
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one file is to become. before, after: its bytes, None for no file.
+    what: the change in words, for the report. kind: as in `records.FileRecord`.
+    private: a new file is 0600, else what the user's umask gives."""
+
+    path: Path
+    kind: str
+    before: bytes | None
+    after: bytes | None
+    what: str
+    private: bool = False
+
+    @property
+    def row(self) -> tuple[str, str]:
+        if self.before == self.after:
+            return str(self.path), "unchanged"
+        verb = "created" if self.before is None else "removed" if self.after is None else "changed"
+        return str(self.path), f"{verb}: {self.what}" if self.what else verb
+
+
+def carry_out(changes: Iterable[Change]) -> None:
+    """Apply them in order; each file is at any moment as before or as planned."""
+    for change in changes:
+        if change.before == change.after:
+            continue
+        if change.after is None:
+            change.path.unlink(missing_ok=True)
+            continue
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        mode = None if change.private or change.before is not None else _usual_mode()
+        files.atomic_write(change.path, change.after, mode)
+
+
+def remove_empty_folders(folders: Iterable[str | Path]) -> list[Path]:
+    """Remove those that are empty, innermost first; returns the removed."""
+    removed = []
+    for folder in sorted({Path(f) for f in folders}, key=lambda f: len(f.parts), reverse=True):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            removed.append(folder)
+    return removed
+
+
+def _usual_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

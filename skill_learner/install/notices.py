@@ -1,0 +1,62 @@
+"""Things about the surroundings of an install that the user should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+from skill_learner.errors import InstallError
+from skill_learner.install.json_scanner import read_json_text
+from skill_learner.install.places import SCOPES, Places, places_for, read_if_there
+from skill_learner.install.records import InstallRecord
+from skill_learner.project import worktree_root
+
+
+def install_notes(
+    target: ModuleType, places: Places, others: Iterable[InstallRecord]
+) -> Iterator[str]:
+    """others: the records of all other installs."""
+    note = below_repository_note(places)
+    if note:
+        yield note
+    for path in disabled_in(target, places):
+        yield f"`disableAllHooks` is true in {path}: no hook runs until it is taken out."
+    for other in others:
+        here = other.scope == "user" or places.scope == "user" or other.root == str(places.root)
+        if other.target == target.NAME and here:
+            where = "for all projects" if other.scope == "user" else f"in {other.root}"
+            yield (
+                f"Also installed {where} (scope {other.scope}); the editor runs equal hooks once, "
+                "so nothing is recorded twice."
+            )
+
+
+def below_repository_note(places: Places) -> str:
+    """Editors read the settings of the folder they are started in, not of the folders above."""
+    if places.scope == "user":
+        return ""
+    top = worktree_root(places.root)
+    if top == places.root:
+        return ""
+    return (
+        f"{places.root} lies below the top of its repository, {top}. Sessions read the settings of "
+        "the folder they are started in only: hooks fire for sessions started in "
+        f"{places.root}, not elsewhere in the repository. `init --user` covers every folder."
+    )
+
+
+def disabled_in(target: ModuleType, places: Places) -> list[str]:
+    """Settings files that apply to this place and switch all hooks off."""
+    found = []
+    for scope in SCOPES:
+        if places.scope == "user" and scope != "user":
+            continue
+        path = places_for(target, scope, places.root).settings
+        try:
+            data = read_if_there(path) or b""
+            value = read_json_text(data, path).value if data.strip() else {}
+        except InstallError:
+            continue  # reported where that file is written or checked
+        if isinstance(value, dict) and value.get("disableAllHooks") is True:
+            found.append(str(path))
+    return found

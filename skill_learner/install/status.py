@@ -1,0 +1,145 @@
+"""What is installed where, and whether it works; for `status` and `doctor`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from skill_learner.errors import InstallError
+from skill_learner.install import json_splice, markdown_block, notices, records
+from skill_learner.install.launcher_file import LauncherFile, read_launcher
+from skill_learner.install.places import SCOPES, Places, Scope, places_for, read_if_there
+from skill_learner.install.seed import is_our_seed
+from skill_learner.paths import StatePaths
+from skill_learner.project import project_key, project_root
+from skill_learner.targets import TARGETS, get_target
+
+_HEAD = 4096
+
+
+@dataclass(frozen=True)
+class ScopeStatus:
+    """One target in one scope.
+
+    installed: our hooks stand in its settings. complete: all of them, of this version, and index
+    block and seed skill are there too. files: those of its files that exist and hold something of
+    ours. disabled_by: settings files that switch all hooks off. launcher_alive: what the hooks
+    start is there. last_fired: unix time of the newest journal of this editor (for this project,
+    but for scope `user`), None when there is none. problems: faults in words.
+    """
+
+    target: str
+    scope: Scope
+    root: str
+    installed: bool
+    complete: bool
+    files: tuple[str, ...]
+    missing: tuple[str, ...]
+    disabled_by: tuple[str, ...]
+    launcher: LauncherFile | None
+    launcher_alive: bool
+    last_fired: float | None
+    on_record: bool
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def installation_status(paths: StatePaths, project_dir: Path) -> list[ScopeStatus]:
+    """Every target and scope as seen from `project_dir`, installed or not. Never writes."""
+    found = []
+    for name in TARGETS:
+        target = get_target(name)
+        for scope in SCOPES:
+            found.append(_scope_status(paths, target, places_for(target, scope, project_dir)))
+    return found
+
+
+def _scope_status(paths: StatePaths, target: ModuleType, places: Places) -> ScopeStatus:
+    problems: list[str] = []
+    ours: dict[str, list[object]] = {}
+    try:
+        data = read_if_there(places.settings) or b""
+        ours = json_splice.events_of_ours(data, target.is_our_hook, places.settings)
+    except InstallError as error:
+        problems.append(error.message)
+    files = [str(places.settings)] if ours else []
+    files += _files_of_ours(places, problems)
+    missing = (
+        [e for e in target.EVENTS if ours.get(e) != [target.settings_entry(e)]] if ours else []
+    )
+    if os.name == "nt":
+        missing = [e for e in missing if e not in ours]
+    launcher = read_launcher()
+    if ours and os.name != "nt":
+        problems += _launcher_problems(launcher)
+    if missing:
+        problems.append(f"hooks missing or of another version: {', '.join(missing)}")
+    expected = {str(places.settings), str(places.index), str(places.seed_skill)}
+    note = notices.below_repository_note(places)
+    return ScopeStatus(
+        target=target.NAME,
+        scope=places.scope,
+        root=str(places.root),
+        installed=bool(ours),
+        complete=bool(ours) and not missing and expected <= set(files),
+        files=tuple(files),
+        missing=tuple(missing),
+        disabled_by=tuple(notices.disabled_in(target, places)),
+        launcher=launcher,
+        launcher_alive=launcher is not None and launcher.is_alive,
+        last_fired=_last_fired(paths, target, places),
+        on_record=records.load(paths, target.NAME, places.scope, places.root) is not None,
+        problems=tuple(problems),
+        notes=(note,) if note else (),
+    )
+
+
+def _files_of_ours(places: Places, problems: list[str]) -> list[str]:
+    found = []
+    try:
+        notes = read_if_there(places.index)
+        if notes is not None and markdown_block.read_block(notes, places.index) is not None:
+            found.append(str(places.index))
+        seed = read_if_there(places.seed_skill)
+        if seed is not None and is_our_seed(seed):
+            found.append(str(places.seed_skill))
+        if places.index_file and places.index_file.is_file():
+            found.append(str(places.index_file))
+    except InstallError as error:
+        problems.append(error.message)
+    return found
+
+
+def _launcher_problems(launcher: LauncherFile | None) -> list[str]:
+    if launcher is None:
+        return ["the launcher hook.sh is missing, so hooks do nothing; run init again"]
+    if not launcher.is_alive:
+        return [
+            f"the launcher starts {launcher.interpreter} on {launcher.entry}, and one of them is "
+            "gone; run init again"
+        ]
+    return []
+
+
+def _last_fired(paths: StatePaths, target: ModuleType, places: Places) -> float | None:
+    """By the head of each journal, newest first: every record names editor and project key."""
+    wanted = [b'"ed":"%s"' % target.NAME.encode("ascii")]
+    if places.scope != "user":
+        wanted.append(b'"k":"%s"' % project_key(project_root(places.root)).encode("ascii"))
+    aged = []
+    for path in paths.journal_dir.glob("*.jsonl"):
+        try:
+            aged.append((path.stat().st_mtime, path))
+        except OSError:
+            continue
+    for modified, path in sorted(aged, reverse=True):
+        try:
+            with open(path, "rb") as handle:
+                head = handle.read(_HEAD)
+        except OSError:
+            continue
+        if all(text in head for text in wanted):
+            return modified
+    return None

@@ -1,0 +1,74 @@
+"""Taking back what publishing put into skills folders and exclude files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from skill_learner.install import git_exclude
+from skill_learner.install.changes import Change, carry_out, remove_empty_folders
+from skill_learner.install.exclusions import published_links
+from skill_learner.install.links import take_link
+from skill_learner.install.places import places_for, read_if_there
+from skill_learner.install.records import InstallRecord
+from skill_learner.paths import StatePaths
+from skill_learner.project import (
+    forget_made_dirs,
+    git_exclude_file,
+    list_projects,
+    load_project,
+    project_key,
+    project_root,
+)
+
+Rows = list[tuple[str, str]]
+
+
+def unpublish_project(paths: StatePaths, target: ModuleType, project: Path) -> Rows:
+    """Remove our links from a project's skills folders, our lines from its exclude file, and the
+    folders that only we needed."""
+    key = project_key(project)
+    record = load_project(paths, key)
+    folders = [project, *(Path(i.root) for i in (record.installs if record else ()))]
+    rows: Rows = []
+    for folder in dict.fromkeys(folders):
+        rows += _take_links(paths, key, folder / target.SKILLS_DIR["project"])
+    exclude = git_exclude_file(project) if project.is_dir() else None
+    before = read_if_there(exclude) if exclude else None
+    if exclude and before is not None:
+        after = git_exclude.take_lines(before, exclude)
+        change = Change(exclude, "exclude", before, after or None, "ours is out")
+        if after != before:
+            carry_out([change])
+            rows.append(change.row)
+    if record and record.made_dirs:
+        rows += [(str(f), "removed: empty") for f in remove_empty_folders(record.made_dirs)]
+        forget_made_dirs(paths, key)
+    _forget_published(paths, key)
+    return rows
+
+
+def unpublish_user(paths: StatePaths, target: ModuleType, staying: Sequence[InstallRecord]) -> Rows:
+    """Remove the user-wide links, and those in projects that no install of their own keeps."""
+    home = places_for(target, "user", Path())
+    rows = _take_links(paths, "user", home.skills_dir)
+    _forget_published(paths, "user")
+    kept = {project_root(Path(r.root)) for r in staying if r.target == target.NAME}
+    for record in list_projects(paths):
+        if Path(record.path) not in kept:
+            rows += unpublish_project(paths, target, Path(record.path))
+    return rows
+
+
+def _take_links(paths: StatePaths, key: str, skills_dir: Path) -> Rows:
+    return [
+        (str(skills_dir / name), "removed")
+        for name, folder in published_links(paths, key)
+        if take_link(skills_dir, name, folder.parent)
+    ]
+
+
+def _forget_published(paths: StatePaths, key: str) -> None:
+    for name in (key, f"{key}.index.md"):
+        (paths.published_dir / name).unlink(missing_ok=True)

@@ -1,0 +1,222 @@
+"""Puts the active skills of a project, or of the user, before the agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from skill_learner import files
+from skill_learner.errors import InstallError
+from skill_learner.install import git_exclude, markdown_block
+from skill_learner.install.changes import Change, carry_out
+from skill_learner.install.exclusions import exclude_lines, published_links
+from skill_learner.install.index_text import block_body, imports_index
+from skill_learner.install.links import MakeLink, make_symlink, put_link, take_link
+from skill_learner.install.places import (
+    SEED_SKILL,
+    Places,
+    check_place,
+    missing_folders,
+    places_for,
+    read_if_there,
+)
+from skill_learner.install.records import load_all
+from skill_learner.models import Skill
+from skill_learner.paths import StatePaths
+from skill_learner.project import (
+    git_exclude_file,
+    load_project,
+    project_key,
+    project_root,
+    register,
+    worktree_root,
+)
+from skill_learner.publish.index import build_index
+from skill_learner.targets import get_target
+
+
+@dataclass(frozen=True)
+class PublishReport:
+    """linked, removed: skill names. skipped: (name, why) of those not linked. index: whether an
+    index block changed. notes: what could not be done, in words; the rest was done."""
+
+    linked: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    index: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def publish(
+    project_dir: Path,
+    skills: Sequence[Skill],
+    paths: StatePaths,
+    *,
+    token_budget: int,
+    make_link: MakeLink = make_symlink,
+) -> PublishReport:
+    """Make a project's skills folders and index show exactly `skills` (most useful first).
+
+    Links go into the main worktree, and into other worktrees that hold an install of their own;
+    the index goes wherever an install put its block. Entries that are not ours are never touched.
+    A file that cannot be written safely is left and noted. May run twice at once.
+    """
+    project = project_root(project_dir)
+    key = project_key(project)
+    with files.locked(paths.root / "publish.lock", timeout=60):
+        record = load_project(paths, key)
+        installs = record.installs if record else ()
+        targets = {i.target for i in installs}
+        targets |= {r.target for r in load_all(paths) if r.scope == "user"}
+        work = _Work(paths, key, skills, build_index(skills, token_budget), make_link)
+        _exclude(work, project)
+        for name in sorted(targets):
+            target = get_target(name)
+            tops = [worktree_root(Path(i.root)) for i in installs if i.target == name]
+            for folder in dict.fromkeys((project, *tops)):
+                if folder.is_dir():
+                    _links(work, folder / target.SKILLS_DIR["project"], (folder, project))
+            roots = {i.root for i in installs if i.target == name and Path(i.root).is_dir()}
+            for root in sorted(roots):
+                _index(work, target, places_for(target, "project", Path(root)))
+        _remember(work)
+        register(paths, project, made_dirs=tuple(dict.fromkeys(work.made_dirs)))
+    return work.report()
+
+
+def publish_user(
+    skills: Sequence[Skill],
+    paths: StatePaths,
+    *,
+    token_budget: int,
+    make_link: MakeLink = make_symlink,
+) -> PublishReport:
+    """The same for user-wide skills, in the home folder of each target installed for the user."""
+    with files.locked(paths.root / "publish.lock", timeout=60):
+        work = _Work(paths, "user", skills, build_index(skills, token_budget), make_link)
+        for name in sorted({r.target for r in load_all(paths) if r.scope == "user"}):
+            target = get_target(name)
+            places = places_for(target, "user", Path())
+            _links(work, places.skills_dir, ())
+            _index(work, target, places)
+        _remember(work)
+    return work.report()
+
+
+class _Work:
+    """One publishing: what it is given, and what came of it."""
+
+    def __init__(
+        self,
+        paths: StatePaths,
+        key: str,
+        skills: Sequence[Skill],
+        index: str,
+        make_link: MakeLink,
+    ) -> None:
+        self.paths = paths
+        self.key = key
+        self.index = index
+        self.make_link = make_link
+        self.earlier = published_links(paths, key)
+        self.sources = {skill.name: _folder(skill) for skill in skills}
+        self.linked: set[str] = set()
+        self.removed: set[str] = set()
+        self.skipped: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.made_dirs: list[str] = []
+        self.index_changed = False
+
+    def report(self) -> PublishReport:
+        return PublishReport(
+            tuple(name for name in self.sources if name in self.linked),
+            tuple(sorted(self.removed)),
+            tuple(sorted(self.skipped.items())),
+            self.index_changed,
+            tuple(self.notes),
+        )
+
+
+def _folder(skill: Skill) -> Path:
+    path = Path(os.path.abspath(skill.path))
+    return path.parent if path.name == "SKILL.md" else path
+
+
+def _links(work: _Work, skills_dir: Path, boundary: tuple[Path, ...]) -> None:
+    try:
+        check_place(skills_dir / SEED_SKILL / "SKILL.md", boundary)
+    except InstallError as error:
+        work.notes.append(error.message)
+        return
+    for name, folder in work.earlier:
+        if name not in work.sources and take_link(skills_dir, name, folder.parent):
+            work.removed.add(name)
+    for name, source in work.sources.items():
+        if name == SEED_SKILL or not (source / "SKILL.md").is_file():
+            why = "the name is the seed skill's" if name == SEED_SKILL else f"{source} is gone"
+            work.skipped[name] = why
+            continue
+        work.made_dirs += map(str, missing_folders(skills_dir / name))
+        try:
+            outcome = put_link(skills_dir, name, source, source.parent, work.make_link)
+        except OSError as error:
+            work.skipped[name] = f"{skills_dir / name}: {error.strerror or error}"
+            continue
+        if outcome == "foreign":
+            work.skipped[name] = f"{skills_dir / name} is yours, so it was left alone"
+        else:
+            work.linked.add(name)
+
+
+def _index(work: _Work, target: ModuleType, places: Places) -> None:
+    try:
+        notes = read_if_there(places.index)
+        after = markdown_block.put_block(notes or b"", block_body(places, work.index), places.index)
+        changes = [Change(places.index, "index_block", notes, after, "index")]
+        if places.index_file and imports_index(places):
+            before = read_if_there(places.index_file)
+            text = work.index.encode("utf-8")
+            changes.insert(0, Change(places.index_file, "index_file", before, text, "index"))
+        for change in changes:
+            if change.before != change.after:
+                check_place(change.path, places.boundary)
+                work.index_changed = True
+        carry_out(changes)
+    except InstallError as error:
+        work.notes.append(error.message)
+
+
+def _exclude(work: _Work, project: Path) -> None:
+    """Before the links, so that they never show in `git status`."""
+    path = git_exclude_file(project)
+    if path is None:
+        return
+    try:
+        before = read_if_there(path)
+        lines = exclude_lines(work.paths, project, work.sources)
+        after = git_exclude.put_lines(before or b"", lines, path)
+        if after != (before or b""):
+            check_place(path, ())
+            carry_out([Change(path, "exclude", before, after, "skills")])
+    except InstallError as error:
+        work.notes.append(error.message)
+
+
+def _remember(work: _Work) -> None:
+    """For the hook, which gives it to a fresh worktree, and for the next publishing. What is not
+    linked here because the entry is the user's is not given elsewhere either."""
+    folder = files.ensure_private_dir(work.paths.published_dir)
+    lines = _remembered(work.sources.items(), work.linked)
+    files.atomic_write(folder / f"{work.key}.index.md", work.index.encode("utf-8"))
+    files.atomic_write(folder / work.key, os.fsencode("".join(lines)))
+
+
+def _remembered(sources: Iterable[tuple[str, Path]], linked: set[str]) -> list[str]:
+    return [
+        f"{name}\t{folder}\n"
+        for name, folder in sources
+        if name in linked and not {"\n", "\r", "\t"} & {*name, *str(folder)}
+    ]
