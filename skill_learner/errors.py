@@ -5,6 +5,7 @@
     |-- InstallError                  a user's file cannot be merged; nothing was written
     |-- SkillFormatError              a SKILL.md does not parse or breaks the format
     |-- LibraryError                  the library refuses a change (not ours, stale, unsafe path)
+    |-- IndexUnusableError            the search index cannot be opened or made (never the library)
     |-- TranscriptError               a transcript file cannot be read at all
     |-- JobError                      a review job cannot be run
     |-- CeilingReachedError           a daily ceiling forbids another LLM call today
@@ -48,6 +49,10 @@ class SkillFormatError(SkillLearnerError):
 
 
 class LibraryError(SkillLearnerError):
+    exit_code = 4
+
+
+class IndexUnusableError(SkillLearnerError):
     exit_code = 4
 
 

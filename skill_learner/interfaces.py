@@ -109,3 +109,74 @@ class SearchHit:
     skill: Skill
     score: float
     matched: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class IndexDocument:
+    """A skill as an index sees it.
+
+    key: its place in the library. stamp: see `SkillLibrary.stamps`. content_hash: equal for equal
+    content, state and scope. The texts are ready for indexing: `parts` the words inside code words,
+    `bigrams` pairs of characters of scripts that write no spaces.
+    """
+
+    key: str
+    stamp: str
+    content_hash: str
+    state: str
+    scope: str
+    name: str
+    description: str
+    triggers: str = ""
+    asks: str = ""
+    prose: str = ""
+    code: str = ""
+    parts: str = ""
+    bigrams: str = ""
+
+
+@dataclass(frozen=True)
+class IndexQuery:
+    """Words (any of them) and character pairs to look for, in skills of these states and scopes
+    (None: of all)."""
+
+    words: tuple[str, ...]
+    bigrams: tuple[str, ...]
+    states: frozenset[str]
+    scopes: frozenset[str] | None
+    limit: int
+
+
+@dataclass(frozen=True)
+class IndexMatch:
+    """head: how well name and description match; whole: how well the whole skill does. Higher is
+    better; comparable within one query only."""
+
+    key: str
+    head: float
+    whole: float
+
+
+class SkillIndex(Protocol):
+    """A derived index over the library: it may be thrown away and made again at any time.
+
+    Raises IndexUnusableError when it cannot work at all (no disk, no FTS5)."""
+
+    def stamps(self) -> dict[str, tuple[str, str]]:
+        """For each key, stamp and content hash as last told; empty after a rebuild."""
+
+    def update(self, changed: Sequence[IndexDocument], removed: Sequence[str]) -> None:
+        """Replace and remove documents, in one step."""
+
+    def restamp(self, stamps: Mapping[str, str]) -> None:
+        """Give documents whose content is unchanged a new stamp."""
+
+    def rarest(self, words: Sequence[str], limit: int) -> list[str]:
+        """Those of `words` that occur in the index at all, rarest first, at most `limit`."""
+
+    def match(self, query: IndexQuery) -> list[IndexMatch]:
+        """The best documents for a query, unordered."""
+
+    def clear(self) -> None: ...
+
+    def close(self) -> None: ...

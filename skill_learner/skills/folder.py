@@ -18,7 +18,10 @@ from skill_learner.skills.frontmatter import READ_CAP
 from skill_learner.skills.validation import folder_faults
 
 SKILL_FILE = "SKILL.md"
+ARCHIVE = ".archive"
 _STALE_AFTER = 60.0
+_CLOCK_TICK_NS = 100_000_000
+"""Two writes within one tick of the file system's clock cannot be told apart by their times."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,16 @@ class Place:
     file: Path
     archived: bool = False
 
+    @property
+    def key(self) -> str:
+        """Names the place among all of library and archive."""
+        return f"{ARCHIVE}/{self.name}" if self.archived else self.name
+
 
 class SkillFolder:
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.abspath(root))
-        self.archive = self.root / ".archive"
+        self.archive = self.root / ARCHIVE
 
     def places(self, *, archived: bool = False) -> Iterator[Place]:
         """Every skill of the library (or of its archive), by name."""
@@ -127,11 +135,21 @@ class SkillFolder:
         os.rename(place.folder, target)
         return Place(place.name, target, target / place.file.name)
 
+    def at(self, key: str) -> Place:
+        """The place with a key; LibraryError when nothing is there, or it leads outside."""
+        head, _, name = key.rpartition("/")
+        refuse_unsafe(name)
+        place = self._place(name, head == ARCHIVE) if head in {"", ARCHIVE} else None
+        if place is None or not self._inside(place):
+            raise LibraryError(f"there is no skill {key!r}")
+        return place
+
     def stamp(self, place: Place) -> str:
-        """Changes whenever the file does, a change within the clock's tick excepted."""
+        """Changes whenever the file does; "" for a file too new for that to be certain."""
         with contextlib.suppress(OSError):
             status = os.stat(place.file)
-            return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
+            if time.time_ns() - status.st_mtime_ns >= _CLOCK_TICK_NS:
+                return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
         return ""
 
     def sweep(self, place: Place) -> None:

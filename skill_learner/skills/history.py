@@ -23,10 +23,10 @@ from skill_learner.skills.records import SkillRecord, record_from_dict, record_t
 class Change:
     """One change of one skill.
 
-    version: the skill's, after it. action: create, patch, evidence, state, archive, restore, undo,
-    or user-edit (bytes of the user's that an undo set aside). actor: a reviewer's name, "gate" or
-    "user". before, after: sha256 of the SKILL.md ("" for no file). restored: the version that an
-    undo brought back, else 0. at: UTC, ISO 8601.
+    version: the skill's, after it. action: create, patch, evidence, state, scope, archive, restore,
+    undo or user-edit (bytes of the user's that an undo set aside). actor: a reviewer's name, "gate"
+    or "user". before, after: sha256 of the SKILL.md ("" for no file). restored: the version that
+    an undo brought back, else 0. at: UTC, ISO 8601.
     """
 
     name: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +21,8 @@ from skill_learner.skills.history import Change, Entry, History, content_hash, n
 from skill_learner.skills.patching import occurrence_lines, replace_once
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
-from skill_learner.skills.validation import NAME_LIMIT, shorten, slugify_name
-from skill_learner.skills.writer import MOVES, UNDO, SkillWriter
+from skill_learner.skills.validation import slugify_name
+from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_target
 
 USER = "user"
 
@@ -56,7 +55,7 @@ class SkillLibrary:
         that cannot be used are left out; `problems` names them."""
         return [
             skill
-            for place in self.places("archived" in states)
+            for place in self._places(archived="archived" in states)
             if (skill := self._usable(place)) is not None
             and skill.state in states
             and (scope is None or skill.scope == scope)
@@ -74,26 +73,26 @@ class SkillLibrary:
     def problems(self) -> Errors:
         """Why files that look like skills cannot be used."""
         found: Errors = []
-        for place in self.places(True):
+        for place in self._places(archived=True):
             try:
                 self._reader.read(place)
             except SkillLearnerError as error:
                 found.append(error)
         return found
 
-    def places(self, archived: bool = True) -> Iterator[Place]:
-        """Where skills lie, without reading them (for indexes)."""
+    def stamps(self) -> dict[str, str]:
+        """For indexes: the key of each skill, archived ones too, with a text that changes when the
+        skill does; "" when its file is too new for that to be certain. Reads no skill."""
+        return {place.key: self._reader.stamp(place) for place in self._places(archived=True)}
+
+    def at(self, key: str) -> Skill:
+        """For indexes: the skill with a key from `stamps`; raises when it is gone or unusable."""
+        return self._reader.read(self._folder.at(key)).skill
+
+    def _places(self, *, archived: bool) -> Iterator[Place]:
         yield from self._folder.places()
         if archived:
             yield from self._folder.places(archived=True)
-
-    def stamp(self, place: Place) -> str:
-        """A text that changes when the skill does, without reading it (for indexes)."""
-        return self._reader.stamp(place)
-
-    def read(self, place: Place) -> Skill:
-        """Read the skill at a place (for indexes); raises as `SkillReader.read` does."""
-        return self._reader.read(place).skill
 
     # -- changing ------------------------------------------------------------------------------
 
@@ -110,7 +109,7 @@ class SkillLibrary:
         """Write a new skill. Its name is made valid; where something else holds it, it gets the
         project's slug in front, then a number."""
         with self._locked():
-            name = self._free_name(slugify_name(draft.name), slugify_name(project_slug))
+            name = free_name(self._folder, slugify_name(draft.name), slugify_name(project_slug))
             record = SkillRecord(
                 hash="",
                 version=self._history.last_version(name) + 1,
@@ -190,6 +189,22 @@ class SkillLibrary:
             stored = replace(stored, record=record)
             return self._writer.rewrite(stored, stored.parsed.body, "state", actor, why, "")
 
+    def change_scope(self, old: str, new: str) -> int:
+        """Give the skills of ours with one scope another, as after a project moved; returns how
+        many there were."""
+        with self._locked():
+            moved = 0
+            for place in self._places(archived=False):
+                skill = self._usable(place)
+                if skill is None or not skill.ours or skill.scope != old:
+                    continue
+                stored = self._reader.read(place)
+                stored = replace(stored, record=replace(stored.known, scope=new))
+                why = f"scope {old} became {new}"
+                self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
+                moved += 1
+            return moved
+
     def archive(self, name: str, *, why: str, actor: str) -> Skill:
         return self.set_state(name, "archived", why=why, actor=actor)
 
@@ -225,7 +240,7 @@ class SkillLibrary:
                 return self._writer.restore(stored, actor, UNDO).skill
             if to_version is None and last.action == "restore" and last.why != UNDO:
                 return self._writer.archive(stored, actor, UNDO)
-            target = _undo_target(entries, to_version, name)
+            target = undo_target(entries, to_version, name)
             if target is None:
                 return self._writer.archive(stored, actor, UNDO)
             if not stored.skill.ours and not overwrite_edits:
@@ -250,7 +265,7 @@ class SkillLibrary:
     def _stored(self, name: str) -> StoredSkill:
         place = self._folder.find(name)
         if place is None:
-            known = [place.name for place in self.places()]
+            known = [place.name for place in self._places(archived=True)]
             near = difflib.get_close_matches(name, known, n=3)
             hint = "Did you mean " + ", ".join(near) + "?" if near else "See `skill-learner list`."
             raise LibraryError(f"there is no skill {name!r}", hint)
@@ -288,26 +303,6 @@ class SkillLibrary:
         except SkillLearnerError:
             return False
 
-    def _free_name(self, slug: str, project_slug: str) -> str:
-        prefixed = shorten(f"{project_slug}-{slug}", NAME_LIMIT)
-        numbered = (f"{shorten(prefixed, NAME_LIMIT - 6)}-{n}" for n in itertools.count(2))
-        names = itertools.chain((slug, prefixed), numbered)
-        return next(name for name in names if not self._folder.taken(name))
-
     def _landed(self, name: str, place: Place | None) -> Entries:
         disk = content_hash(place.file.read_bytes()) if place is not None else ""
         return self._history.landed(name, disk, archived=place is not None and place.archived)
-
-
-def _undo_target(entries: list[Entry], to_version: int | None, name: str) -> Entry | None:
-    """The entry whose bytes an undo brings back; None when there was nothing before."""
-    written = {entry.change.version: entry for entry in entries if entry.change.action not in MOVES}
-    if to_version is not None:
-        if to_version not in written:
-            known = ", ".join(map(str, sorted(written)))
-            raise LibraryError(f"skill {name!r} has no version {to_version}", f"It has: {known}.")
-        return written[to_version]
-    last = entries[-1].change
-    current = last.restored or last.version
-    earlier = [version for version in written if version < current]
-    return written[max(earlier)] if earlier else None

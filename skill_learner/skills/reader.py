@@ -55,7 +55,9 @@ class SkillReader:
         return StoredSkill(place, data, parsed, record, skill)
 
     def stamp(self, place: Place) -> str:
-        return f"{self._folder.stamp(place)}|{self._records.stamp(place.name)}"
+        """Changes whenever file or record do; "" when that is not certain."""
+        of_file = self._folder.stamp(place)
+        return f"{of_file}|{self._records.stamp(place.name)}" if of_file else ""
 
     def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:
         """The record that belongs to these bytes, and whether we wrote them last.

@@ -6,8 +6,10 @@ of them leaves the old file or the new one, and the ledger tells which.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
+from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write
 from skill_learner.models import Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
@@ -15,6 +17,7 @@ from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, new_change
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten
 
 MOVES = frozenset({"archive", "restore"})
 """Actions that move a folder and leave the bytes alone."""
@@ -125,3 +128,25 @@ class SkillWriter:
         self._history.write(Entry(replace(change, before=digest, after=digest), record))
         self._records.save(name, record)
         return self._reader.read(stored.place).skill
+
+
+def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:
+    """A name that nothing holds: the slug, else with the project's slug, else with a number."""
+    prefixed = shorten(f"{project_slug}-{slug}", NAME_LIMIT)
+    numbered = (f"{shorten(prefixed, NAME_LIMIT - 6)}-{n}" for n in itertools.count(2))
+    names = itertools.chain((slug, prefixed), numbered)
+    return next(name for name in names if not folder.taken(name) and not name_faults(name))
+
+
+def undo_target(entries: list[Entry], to_version: int | None, name: str) -> Entry | None:
+    """The entry whose bytes an undo brings back; None when there was nothing before."""
+    written = {entry.change.version: entry for entry in entries if entry.change.action not in MOVES}
+    if to_version is not None:
+        if to_version not in written:
+            known = ", ".join(map(str, sorted(written)))
+            raise LibraryError(f"skill {name!r} has no version {to_version}", f"It has: {known}.")
+        return written[to_version]
+    last = entries[-1].change
+    current = last.restored or last.version
+    earlier = [version for version in written if version < current]
+    return written[max(earlier)] if earlier else None

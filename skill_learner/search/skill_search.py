@@ -1,0 +1,158 @@
+"""Search over the library: one index, two signals, the skills themselves read from their files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from skill_learner.errors import IndexUnusableError, LibraryError, SkillFormatError
+from skill_learner.interfaces import IndexMatch, IndexQuery, SearchHit, SkillIndex
+from skill_learner.models import Skill, SkillState
+from skill_learner.search.matched_words import matched_words
+from skill_learner.search.query_text import document_of, query_bigrams, query_words
+
+log = logging.getLogger(__name__)
+
+USER_SCOPE = "user"
+ACTIVE: tuple[SkillState, ...] = ("active",)
+_MOST_TERMS = 24
+_CANDIDATES = 200
+_BATCH = 500
+_HEAD_SHARE, _WHOLE_SHARE = 0.3, 0.7
+"""Shares of name+description and of the whole skill, each divided by its best: measured to find
+more than either, or than one table with weights."""
+
+
+class IndexedLibrary(Protocol):
+    """What search needs of a library."""
+
+    def stamps(self) -> dict[str, str]: ...
+
+    def at(self, key: str) -> Skill: ...
+
+
+class SkillSearch:
+    """fallback: the index to use for this process when `index` cannot work at all."""
+
+    def __init__(
+        self, library: IndexedLibrary, index: SkillIndex, fallback: SkillIndex | None = None
+    ) -> None:
+        self._library = library
+        self._index = index
+        self._fallback = fallback
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 5,
+        scope: str | None = None,
+        states: Collection[SkillState] = ACTIVE,
+    ) -> list[SearchHit]:
+        """The skills that serve a query, best first; edits made by hand up to now are seen.
+
+        scope: a project's key gives its skills and the user-wide ones; None gives all. Any text
+        is a query; one without a word that occurs in the library finds nothing.
+        """
+        try:
+            return self._search(query, top_k, scope, states)
+        except IndexUnusableError as error:
+            self._fall_back(error)
+            return self._search(query, top_k, scope, states)
+
+    def nearest(self, text: str, k: int = 5) -> list[Skill]:
+        """The skills most like a text, candidates included: what a new skill might duplicate."""
+        hits = self.search(text, top_k=k, states=("active", "candidate"))
+        return [hit.skill for hit in hits]
+
+    def sync(self) -> int:
+        """Bring the index up to date with the files; returns how many skills were read."""
+        try:
+            return self._sync()
+        except IndexUnusableError as error:
+            self._fall_back(error)
+            return self._sync()
+
+    def rebuild(self) -> int:
+        """Make the index anew; returns how many skills it holds."""
+        self._index.clear()
+        return self.sync()
+
+    def _fall_back(self, error: IndexUnusableError) -> None:
+        if self._fallback is None:
+            raise error
+        log.warning("%s; searching without it", error.message)
+        self._index, self._fallback = self._fallback, None
+
+    def _sync(self) -> int:
+        known = self._index.stamps()
+        present = self._library.stamps()
+        removed = [key for key in known if key not in present]
+        stale = [
+            key
+            for key, stamp in present.items()
+            if not stamp or known.get(key, ("", ""))[0] != stamp
+        ]
+        if removed:
+            self._index.update([], removed)
+        for start in range(0, len(stale), _BATCH):
+            self._read_batch(stale[start : start + _BATCH], present, known)
+        return len(stale)
+
+    def _read_batch(
+        self,
+        keys: list[str],
+        present: Mapping[str, str],
+        known: Mapping[str, tuple[str, str]],
+    ) -> None:
+        changed, unusable, same = [], [], {}
+        for key in keys:
+            try:
+                document = document_of(self._library.at(key), key, present[key])
+            except (SkillFormatError, LibraryError):
+                unusable.append(key)
+                continue
+            if key in known and known[key][1] == document.content_hash:
+                same[key] = present[key]
+            else:
+                changed.append(document)
+        self._index.restamp(same)
+        self._index.update(changed, [key for key in unusable if key in known])
+
+    def _search(
+        self, query: str, top_k: int, scope: str | None, states: Collection[SkillState]
+    ) -> list[SearchHit]:
+        self._sync()
+        words = query_words(query)
+        asked = IndexQuery(
+            words=tuple(self._index.rarest(words, _MOST_TERMS)),
+            bigrams=tuple(self._index.rarest(query_bigrams(query), _MOST_TERMS)),
+            states=frozenset(states),
+            scopes=None if scope is None else frozenset({scope, USER_SCOPE}),
+            limit=_CANDIDATES,
+        )
+        hits: list[SearchHit] = []
+        for key, score in _combined(self._index.match(asked)):
+            if len(hits) >= top_k:
+                break
+            try:
+                skill = self._library.at(key)
+            except (SkillFormatError, LibraryError):
+                continue  # changed since the index was brought up to date
+            hits.append(SearchHit(skill, score, matched_words(skill, asked.words, asked.bigrams)))
+        return hits
+
+
+def _combined(matches: list[IndexMatch]) -> list[tuple[str, float]]:
+    """Keys with their scores in 0..1, best first; equal scores by name."""
+    best_head = max((match.head for match in matches), default=0.0) or 1.0
+    best_whole = max((match.whole for match in matches), default=0.0) or 1.0
+    scored = [
+        (
+            match.key,
+            _HEAD_SHARE * match.head / best_head + _WHOLE_SHARE * match.whole / best_whole,
+        )
+        for match in matches
+    ]
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))

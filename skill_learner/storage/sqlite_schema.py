@@ -1,0 +1,57 @@
+"""The tables of the SQLite index, as named migrations that are only ever appended to."""
+
+from __future__ import annotations
+
+import sqlite3
+
+TOKENIZER = "porter unicode61 remove_diacritics 2"
+
+HEAD_WEIGHTS = "10.0, 5.0"
+WHOLE_WEIGHTS = "10.0, 5.0, 5.0, 5.0, 1.0, 0.3, 0.5, 0.15"
+"""Of name, description, triggers, asks, prose, code, parts, bigrams."""
+
+MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "0001 documents with two full-text tables",
+        (
+            # AUTOINCREMENT: the number of a removed row never names another document
+            "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
+            " stamp TEXT NOT NULL, content_hash TEXT NOT NULL, state TEXT NOT NULL,"
+            " scope TEXT NOT NULL)",
+            "CREATE VIRTUAL TABLE head USING"
+            f" fts5(name, description, content = '', tokenize = '{TOKENIZER}')",
+            "CREATE VIRTUAL TABLE whole USING fts5(name, description, triggers, asks, prose, code,"
+            f" parts, bigrams, content = '', tokenize = '{TOKENIZER}')",
+            "CREATE VIRTUAL TABLE whole_terms USING fts5vocab('whole', 'row')",
+        ),
+    ),
+)
+
+
+class NewerSchemaError(Exception):
+    """The file was made by a later version: this one cannot tell what is in it."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring an index file to the newest schema; one transaction a migration."""
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations(name TEXT PRIMARY KEY)")
+    done = _applied(connection)
+    if done - {name for name, _ in MIGRATIONS}:
+        raise NewerSchemaError
+    for name, statements in MIGRATIONS:
+        if name in done:
+            continue
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if name not in _applied(connection):  # another process may have been first
+                for statement in statements:
+                    connection.execute(statement)
+                connection.execute("INSERT INTO migrations VALUES (?)", (name,))
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def _applied(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM migrations")}
