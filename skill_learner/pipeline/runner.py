@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -242,7 +241,7 @@ def _exit_on_termination() -> None:
     """A polite kill unwinds, so that programs we started end with us; the job stays for later."""
 
     def leave(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
+        raise SystemExit(128 + number)
 
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, cast(Callable[[int, FrameType | None], None], leave))

@@ -1,8 +1,7 @@
-"""The one structured answer of an LLM review: its schema, and reading it with every fault named."""
+"""Reading the one structured answer of an LLM review, with every fault named."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,65 +9,14 @@ from typing import Any
 
 from skill_learner.interfaces import LLMResponse
 from skill_learner.models import ArchiveSkill, Claim, CreateSkill, PatchSkill, Proposal, Skill
+from skill_learner.reviewers.answer_object import FaultyAnswerError, answer_object, kind_of
 
-TOOL_NAME = "submit_review"
 LEAST_CONFIDENCE = 0.7
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MAX_NAME = 64
 _MAX_DESCRIPTION = 1024
 _MAX_STEP_RANGE = 50
-
-_EVIDENCE_SCHEMA: dict[str, Any] = {
-    "type": "array",
-    "description": "one entry for each claim of the skill",
-    "items": {
-        "type": "object",
-        "properties": {
-            "claim": {"type": "string", "description": "one sentence as it stands in the body"},
-            "steps": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": "numbers of the digest's steps that prove it",
-            },
-        },
-        "required": ["claim", "steps"],
-    },
-}
-
-ANSWER_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "outcome": {"type": "string", "description": "what was tried and how it ended"},
-        "skills": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "action": {"type": "string", "enum": ["create", "patch", "archive"]},
-                    "name": {"type": "string"},
-                    "description": {"type": "string", "description": "create: when to use it"},
-                    "body": {"type": "string", "description": "create: Markdown, no front matter"},
-                    "base_hash": {"type": "string", "description": "patch: hash of what you read"},
-                    "old": {"type": "string", "description": "patch: text that occurs once"},
-                    "new": {"type": "string", "description": "patch: the text in its place"},
-                    "reason": {"type": "string", "description": "archive: why it is wrong"},
-                    "evidence": _EVIDENCE_SCHEMA,
-                    "confidence": {"type": "number"},
-                },
-                "required": ["action", "name", "evidence", "confidence"],
-            },
-        },
-        "nothing_because": {"type": "string", "description": "the reason when skills is empty"},
-    },
-    "required": ["outcome", "skills", "nothing_because"],
-}
-
-SUBMIT_REVIEW_TOOL: dict[str, Any] = {
-    "name": TOOL_NAME,
-    "description": "Hand in the review of the session. Call it exactly once.",
-    "input_schema": ANSWER_SCHEMA,
-}
 
 _ALIASES: dict[str, tuple[str, ...]] = {
     "body": ("content", "file_content", "markdown", "skill_md", "text"),
@@ -80,14 +28,6 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "claim": ("text", "sentence"),
     "steps": ("step", "step_ids", "ids"),
 }
-
-
-class FaultyAnswerError(ValueError):
-    """An answer that cannot be used; `faults` say where and why, for whoever wrote it."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("; ".join(faults))
-        self.faults = tuple(faults)
 
 
 @dataclass(frozen=True)
@@ -111,60 +51,6 @@ def read_answer(response: LLMResponse, *, last_step: int, neighbours: Sequence[S
     )
 
 
-def answer_object(response: LLMResponse) -> dict[str, Any]:
-    """The answer as plain JSON, before any check of its fields."""
-    calls = [call for call in response.tool_calls or () if call.name == TOOL_NAME]
-    if len(calls) > 1:
-        raise FaultyAnswerError([f"`{TOOL_NAME}` was called {len(calls)} times; call it once"])
-    if calls:
-        return _unwrapped(calls[0].arguments)
-    return _unwrapped(_object_in(response.content or ""))
-
-
-def _object_in(text: str) -> dict[str, Any]:
-    """The one review object in a text that may have prose or a code fence around it."""
-    if not text.strip():
-        raise FaultyAnswerError(["the answer is empty; one JSON object is expected"])
-    found: list[dict[str, Any]] = []
-    problem = "no JSON object in the answer"
-    decoder = json.JSONDecoder(strict=False)  # raw newlines within strings are a common slip
-    position = text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            if problem.startswith("no JSON"):
-                problem = f"not valid JSON: {error.msg} at line {error.lineno}"
-            position = text.find("{", position + 1)
-            continue
-        if isinstance(value, dict) and _looks_like_review(_unwrapped(value)):
-            found.append(value)
-        position = text.find("{", end)
-    if len(found) > 1 and any(other != found[0] for other in found):
-        raise FaultyAnswerError([f"{len(found)} different JSON objects; give one answer"])
-    if not found:
-        keys = "`outcome`, `skills`, `nothing_because`"
-        raise FaultyAnswerError([f"{problem}; one object with {keys} is expected"])
-    return found[0]
-
-
-def _looks_like_review(value: Mapping[str, Any]) -> bool:
-    return bool(value.keys() & {"skills", "nothing_because"})
-
-
-def _unwrapped(value: object) -> dict[str, Any]:
-    """`{"review": {...}}` and arguments that are JSON in a string, as some servers send them."""
-    if isinstance(value, str):
-        return _object_in(value)
-    if not isinstance(value, dict):
-        raise FaultyAnswerError([f"an object is expected, not {_kind(value)}"])
-    if len(value) == 1:
-        (inner,) = value.values()
-        if isinstance(inner, dict) and _looks_like_review(inner):
-            return inner
-    return value
-
-
 class _Reading:
     """Reads one answer; collects faults so that all are named at once."""
 
@@ -178,7 +64,7 @@ class _Reading:
         if skills is None and "nothing_because" in data:
             skills = []
         if not isinstance(skills, list):
-            raise FaultyAnswerError([f"skills: a list is expected, not {_kind(skills)}"])
+            raise FaultyAnswerError([f"skills: a list is expected, not {kind_of(skills)}"])
         proposals: list[Proposal] = []
         dropped: list[str] = []
         for index, item in enumerate(skills):
@@ -203,7 +89,7 @@ class _Reading:
 
     def _proposal(self, item: object, where: str) -> Proposal | None:
         if not isinstance(item, dict):
-            self._faults.append(f"{where}: an object is expected, not {_kind(item)}")
+            self._faults.append(f"{where}: an object is expected, not {kind_of(item)}")
             return None
         before = len(self._faults)
         action = _field(item, "action")
@@ -296,7 +182,7 @@ class _Reading:
         for index, entry in enumerate(value):
             place = f"{where}[{index}]"
             if not isinstance(entry, dict):
-                self._faults.append(f"{place}: an object is expected, not {_kind(entry)}")
+                self._faults.append(f"{place}: an object is expected, not {kind_of(entry)}")
                 continue
             text = self._text(entry, "claim", place).strip()
             claims.append(Claim(text, self._steps(_field(entry, "steps"), f"{place}.steps")))
@@ -341,7 +227,7 @@ class _Reading:
         if value is None and not required:
             return ""
         if not isinstance(value, str):
-            self._faults.append(f"{place}: a text is expected, not {_kind(value)}")
+            self._faults.append(f"{place}: a text is expected, not {kind_of(value)}")
             return ""
         if required and not may_be_empty and not value.strip():
             self._faults.append(f"{place}: is empty")
@@ -386,8 +272,3 @@ def _without_front_matter(body: str) -> str:
     """Name and description come in fields of their own; a copy of them in the body is cut off."""
     match = re.match(r"\s*---\r?\n.*?\r?\n---[ \t]*(\r?\n|$)", body, re.DOTALL)
     return body[match.end() :] if match else body
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
-    return "nothing" if value is None else names.get(type(value), f"{value!r:.60}")

@@ -16,8 +16,9 @@ from skill_learner.errors import (
 from skill_learner.interfaces import CallMeter, LLMProvider, LLMResponse, ReviewRequest
 from skill_learner.models import CallResult, Episode, Review, Skill, Usage
 from skill_learner.paths import data_dir
-from skill_learner.reviewers.answer import SUBMIT_REVIEW_TOOL, Answer, FaultyAnswerError
-from skill_learner.reviewers.answer import read_answer as read
+from skill_learner.reviewers.answer import Answer, read_answer
+from skill_learner.reviewers.answer_object import FaultyAnswerError
+from skill_learner.reviewers.answer_schema import SUBMIT_REVIEW_TOOL
 
 PROMPT_VERSION = "review-v1"
 MAX_ROUNDS = 3
@@ -74,7 +75,7 @@ class LLMReviewer:
             usage = self._usage(response, messages)
             usages.append(usage)
             try:
-                answer = read(response, last_step=last_step, neighbours=request.neighbours)
+                answer = read_answer(response, last_step=last_step, neighbours=request.neighbours)
             except FaultyAnswerError as error:
                 self._end(usage, "faulty")
                 faults = _with_cut(error.faults, response)

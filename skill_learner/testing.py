@@ -1,0 +1,146 @@
+"""Fakes for tests of code that uses skill-learner: no network, no model, no real home folder.
+
+    llm = ScriptedLLM(tool_answer({"outcome": "done", "skills": [], "nothing_because": "routine"}))
+    with temporary_library() as config:
+        engine = SkillEngine(config=config, llm=llm)
+
+Each fake keeps what it was asked, so that a test can look at it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skill_learner.models import Usage
+
+if TYPE_CHECKING:
+    from skill_learner.config import SkillLearnerConfig
+
+SUBMIT_REVIEW = "submit_review"
+
+
+@dataclass(frozen=True)
+class ScriptedToolCall:
+    """A tool call in a scripted answer."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ScriptedAnswer:
+    """What a `ScriptedLLM` answers: an `LLMResponse`."""
+
+    content: str = ""
+    tool_calls: tuple[ScriptedToolCall, ...] = ()
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class ScriptedRequest:
+    """What a `ScriptedLLM` was asked."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]] | None
+    max_tokens: int
+
+
+class ScriptExhaustedError(AssertionError):
+    """More was asked than the script holds."""
+
+
+Step = ScriptedAnswer | str | Mapping[str, Any] | BaseException
+"""An answer; a text (the content); a mapping (arguments of a `submit_review` call); an exception,
+which is raised."""
+
+
+def tool_answer(arguments: Mapping[str, Any], name: str = SUBMIT_REVIEW) -> ScriptedAnswer:
+    """An answer that consists of one tool call."""
+    return ScriptedAnswer(tool_calls=(ScriptedToolCall(name, dict(arguments)),))
+
+
+class ScriptedLLM:
+    """An `LLMProvider` that gives the scripted answers in their order and records each request.
+
+    A function in the script is called with the request and returns the answer. Asking more often
+    than the script has answers raises ScriptExhaustedError.
+    """
+
+    def __init__(self, *script: Step | Callable[[ScriptedRequest], Step]) -> None:
+        self._script = list(script)
+        self.requests: list[ScriptedRequest] = []
+
+    def complete(
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]] | None = None,
+        max_tokens: int = 2048,
+    ) -> ScriptedAnswer:
+        request = ScriptedRequest([dict(message) for message in messages], tools, max_tokens)
+        self.requests.append(request)
+        if not self._script:
+            raise ScriptExhaustedError(
+                f"request {len(self.requests)} came after the script's last answer"
+            )
+        step = self._script.pop(0)
+        if callable(step):
+            step = step(request)
+        if isinstance(step, BaseException):
+            raise step
+        if isinstance(step, str):
+            return ScriptedAnswer(content=step)
+        if isinstance(step, Mapping):
+            return tool_answer(step)
+        return step
+
+    @property
+    def left(self) -> int:
+        """How many answers the script still holds."""
+        return len(self._script)
+
+
+@dataclass
+class FixedEmbeddings:
+    """An `EmbeddingProvider` with the vectors it was given.
+
+    A text that is not in `vectors` gets a unit vector made from its hash: equal texts are equal,
+    different ones are near to orthogonal. `batches` holds the texts of each call.
+    """
+
+    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    dimension: int = 16
+    batches: list[list[str]] = field(default_factory=list)
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        self.batches.append(list(texts))
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        if text in self.vectors:
+            return [float(number) for number in self.vectors[text]]
+        bytes_needed = self.dimension
+        digest = hashlib.shake_256(text.encode("utf-8", "replace")).digest(bytes_needed)
+        raw = [byte - 127.5 for byte in digest]
+        length = math.sqrt(sum(number * number for number in raw))
+        return [number / length for number in raw]
+
+
+@contextlib.contextmanager
+def temporary_library(**settings: Any) -> Iterator[SkillLearnerConfig]:
+    """Settings whose state and library lie in a temporary folder, which is gone afterwards.
+
+    settings: any key of `SkillLearnerConfig`. Nothing is read from the environment or from files,
+    and the provider is the offline one unless given.
+    """
+    from skill_learner.config import SkillLearnerConfig
+
+    with tempfile.TemporaryDirectory(prefix="skill-learner-") as folder:
+        values: dict[str, Any] = {"state_dir": Path(folder), "provider": "offline", **settings}
+        yield SkillLearnerConfig.from_dict(values)
