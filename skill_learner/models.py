@@ -106,7 +106,9 @@ class Episode:
     trigger: what would make one want the knowledge again, as text (an error line, a request).
     trigger_key / remedy_key: normalised signatures, equal across sessions for the same thing.
     command, error, remedy: for fixed_failure the command that failed, its error text, and the
-    command that passed; elsewhere empty. changed_files: repository-relative, changed in between.
+    command that passed. For words of the human, command is the one they speak of, if known; for
+    repeated_commands and answered, remedy holds the commands. changed_files: repository-relative,
+    changed in between.
     quote: the human's words verbatim (correction, refusal, remember_request).
     """
 

@@ -1,0 +1,1 @@
+"""Pure steps from a session to decisions: digest, episodes, evidence, redaction, gate."""

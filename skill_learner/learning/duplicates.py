@@ -1,0 +1,79 @@
+"""Is a proposed skill already there? Same trigger by key, or near-equal words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from skill_learner.models import CreateSkill, Skill
+
+NEAR = 0.5
+"""Similarity from which two skills are taken for one."""
+
+_WORD = re.compile(r"[^\W_]{2,}", re.UNICODE)
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
+_COMMON = frozenset(
+    "the an is are was to of and in that it this you for not with be have when use what how "
+    "from or "
+    "on by as at then else which skill skills working does do if after before steps check".split()
+)
+
+
+def same_trigger(proposal: CreateSkill, skills: Iterable[Skill]) -> Skill | None:
+    """A skill learned from the same trigger; one with the same remedy first."""
+    if not proposal.trigger_key:
+        return None
+    found = [skill for skill in skills if skill.trigger_key == proposal.trigger_key]
+    found.sort(key=lambda skill: skill.remedy_key != proposal.remedy_key)
+    return found[0] if found else None
+
+
+def nearest(proposal: CreateSkill, skills: Sequence[Skill]) -> tuple[Skill | None, float]:
+    """The most similar skill and the similarity, 0 to 1."""
+    best: Skill | None = None
+    most = 0.0
+    for skill in skills:
+        score = similarity(
+            (proposal.name, proposal.description, proposal.body),
+            (skill.name, skill.description, skill.body),
+        )
+        if score > most:
+            best, most = skill, score
+    return best, most
+
+
+def similarity(one: tuple[str, str, str], other: tuple[str, str, str]) -> float:
+    """Of two skills as (name, description, body): the larger of what their bodies share word run by
+    word run, and what names, descriptions and bodies share in words."""
+    runs = _containment(_runs(one[2]), _runs(other[2]))
+    names = _overlap(_words(one[0].replace("-", " ")), _words(other[0].replace("-", " ")))
+    descriptions = _overlap(_words(one[1]), _words(other[1]))
+    bodies = _overlap(_words(one[2]), _words(other[2]))
+    blended = 0.2 * names + 0.4 * descriptions + 0.4 * bodies
+    return max(0.9 * runs, blended)
+
+
+def shares_subject(text: str, skill: Skill) -> bool:
+    """True when a text has at least two telling words in common with a skill."""
+    words = _words(f"{skill.name.replace('-', ' ')} {skill.description} {skill.body}")
+    return len(_words(text) & words) >= 2
+
+
+def _words(text: str) -> set[str]:
+    found = {word for word in _WORD.findall(text.lower()) if word not in _COMMON}
+    return found | set(_WIDE.findall(text))
+
+
+def _runs(text: str, size: int = 4) -> set[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
+
+
+def _overlap(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def _containment(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> float:
+    """Share of the smaller set that the other holds; bodies of a few words say nothing."""
+    smaller = min(len(one), len(other))
+    return len(one & other) / smaller if smaller >= 8 else 0.0

@@ -1,0 +1,68 @@
+"""Which language a text is in, and whether it corrects, asks to remember, or asks how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from skill_learner.learning.phrases import ASKING, CORRECTION, REMEMBER, STOP_WORDS
+
+
+def _compile(lists: Mapping[str, tuple[str, ...]]) -> re.Pattern[str]:
+    return re.compile("|".join(p for phrases in lists.values() for p in phrases), re.IGNORECASE)
+
+
+_CORRECTION = _compile(CORRECTION)
+_REMEMBER = _compile(REMEMBER)
+_ASKING = _compile(ASKING)
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_QUOTE_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_QUOTED = re.compile(r"\"[^\"\n]{15,}\"|“[^”\n]{15,}”|«[^»\n]{15,}»|「[^」\n]{8,}」")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？](?=\s|$|[^\x00-\x7f])|\n|$|[.!?](?=\S))+")
+_SCRIPTS = (
+    ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+)
+
+
+def own_words(text: str) -> str:
+    """A message without fenced blocks, quoted lines and long quotations: what the person says."""
+    return _QUOTED.sub(" ", _QUOTE_LINE.sub("", _FENCE.sub("\n", text)))
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    return tuple(s.strip() for s in _SENTENCE.findall(text) if s.strip())
+
+
+def corrects(text: str) -> bool:
+    """True when a phrase says in so many words that something is wrong or not wanted."""
+    return bool(_CORRECTION.search(text.strip()))
+
+
+def asks_to_remember(text: str) -> bool:
+    """True when a phrase orders to remember, or sets a rule for the future."""
+    return bool(_REMEMBER.search(text.strip()))
+
+
+def asks_how(text: str) -> bool:
+    return bool(_ASKING.search(text))
+
+
+def is_question(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "か。")) or text.lstrip().startswith("¿")
+
+
+def detect_language(texts: Iterable[str]) -> str:
+    """ISO code of the language that most of the text is in; "en" when it cannot be told."""
+    sample = "\n".join(own_words(text)[:2_000] for text in texts)
+    letters = max(1, sum(1 for char in sample if char.isalpha()))
+    for code, script in _SCRIPTS:
+        if len(script.findall(sample)) >= 0.15 * letters:
+            return code
+    words = re.findall(r"[^\W\d_]+", sample.lower())
+    counts = {code: sum(word in stops for word in words) for code, stops in STOP_WORDS.items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] > counts["en"] else "en"

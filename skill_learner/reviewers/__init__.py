@@ -1,0 +1,1 @@
+"""Reviewers: what turns a session into proposals."""
