@@ -136,7 +136,8 @@ _PLACEHOLDER = re.compile(
     r"""(?ix)
       (?: my | the | a | some | test | testing | new | old | strong | secure | db | admin | root
         | user | correct | wrong | invalid | bad | good | valid | dev | local | prod | plain
-        | hashed | raw | super | long | random | very | initial | temp | temporary | default | ) [_-]?
+        | hashed | raw | super | long | random | very | initial | temp | temporary | default
+        | ) [_-]?
       (?: my | the | secure | strong | test | user | db | admin | secret | access | auth | api | jwt
         | client | private | session | refresh | bearer | ) [_-]?
       (?: pass(?:word|wd|phrase|w0rd)? | p[a@][s$][s$]w[o0]rd | pwd | secret | token | key | value
