@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.interfaces import Reviewer
-from skill_learner.models import Skill
-from skill_learner.skills.library import SkillLibrary
+from skill_learner.models import Skill, SkillState
+from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
     from skill_learner.pipeline import PipelineServices
     from skill_learner.search import SkillSearch
     from skill_learner.usage import SkillUse
 
+ACTIVE: tuple[SkillState, ...] = ("active",)
+
 Publisher = Callable[[str, str], None]
-"""Brings a project's skills folder and index up to date: project path, project key."""
+"""Brings skills folder and index up to date, given a project's path and key, or "" and "user"."""
 
 
 def build_library(config: SkillLearnerConfig) -> SkillLibrary:
@@ -27,31 +29,34 @@ def build_library(config: SkillLearnerConfig) -> SkillLibrary:
 
 def build_search(config: SkillLearnerConfig) -> SkillSearch:
     from skill_learner.search import SkillSearch
-    from skill_learner.storage import make_index
+    from skill_learner.storage import open_index
 
-    return SkillSearch(build_library(config), make_index(config.storage_backend, config.index_db))
+    return SkillSearch(build_library(config), open_index(config.storage_backend, config.index_db))
 
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
     from skill_learner.project import load_project
-    from skill_learner.publish.publisher import publish
+    from skill_learner.publish.publisher import publish, publish_user
     from skill_learner.usage import UsageStore
 
     library = build_library(config)
 
-    def publish_project(project: str, key: str) -> None:
+    def skills_of(scopes: set[str]) -> list[Skill]:
+        uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
+        skills = [skill for skill in library.list(ACTIVE) if skill.scope in scopes]
+        return _most_useful_first(skills, uses)
+
+    def publish_scope(project: str, key: str) -> None:
+        if key == USER:
+            publish_user(skills_of({USER}), config.paths, token_budget=config.index_tokens)
+            return
         record = load_project(config.paths, key)
         # skills learned before the project was moved bear the key it had then
-        scopes = {key, *(record.aliases if record else ())}
-        skills = [skill for skill in library.list(states=("active",)) if skill.scope in scopes]
-        uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
-        publish(
-            Path(project), _most_useful_first(skills, uses), config.paths,
-            token_budget=config.index_tokens,
-        )  # fmt: skip
+        skills = skills_of({key, *(record.aliases if record else ())})
+        publish(Path(project), skills, config.paths, token_budget=config.index_tokens)
 
-    return publish_project
+    return publish_scope
 
 
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:

@@ -73,8 +73,8 @@ def _complain(message: str, hint: str) -> None:
 def _did_you_mean(name: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, COMMANDS, n=1)
-    return f"; did you mean {near[0]}?" if near else "; `skill-learner --help` lists them"
+    near = " or ".join(difflib.get_close_matches(name, COMMANDS, n=2))
+    return f"; did you mean {near}?" if near else "; `skill-learner --help` lists them"
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

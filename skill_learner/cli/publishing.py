@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from skill_learner.cli.output import warn
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.errors import SkillLearnerError
 
 
 def publish_scope(config: SkillLearnerConfig, scope: str) -> None:
-    """Publish to the project whose key is `scope` ("user": to every project that has an install).
+    """Publish what belongs to `scope`: a project's key, or "user".
 
-    A project whose folder is gone is only warned about: the library has already changed.
+    A project whose folder is gone, or whose files cannot be written, is only warned about: the
+    library has already changed.
     """
-    from skill_learner.project import list_projects
+    from skill_learner.project import load_project
     from skill_learner.wiring import build_publisher
 
-    publisher = build_publisher(config)
-    known = list_projects(config.paths)
-    wanted = [record for record in known if scope in ("user", record.key)]
-    for record in wanted:
-        try:
-            publisher(record.path, record.key)
-        except OSError as problem:
-            warn(f"{record.path}: not updated: {problem.strerror or problem}")
+    record = load_project(config.paths, scope)
+    if scope != "user" and (record is None or not Path(record.path).is_dir()):
+        return
+    try:
+        build_publisher(config)(record.path if record else "", record.key if record else scope)
+    except (SkillLearnerError, OSError) as problem:
+        warn(f"{record.path if record else 'home folder'}: not updated: {problem}")

@@ -30,6 +30,8 @@ def command(text: tuple[str, ...], name: str, when_to_use: str, as_json: bool) -
     from skill_learner.wiring import build_library
 
     body = " ".join(text).strip()
+    if not body:
+        raise LibraryError("there is no text to remember")
     _refuse_unfit(f"{name}\n{when_to_use}\n{body}")
     here = Path.cwd()
     config = load(here)

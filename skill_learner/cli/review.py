@@ -9,7 +9,7 @@ import click
 from skill_learner.cli.output import json_option, progress, say, show_json, show_table
 from skill_learner.cli.settings import load
 from skill_learner.errors import JobError
-from skill_learner.jobs import Job
+from skill_learner.jobs import Job, JobStore
 
 
 @click.command()
@@ -37,6 +37,8 @@ def command(
     collect_requests(services)
     with progress("reviewing") as step:
         jobs = run_jobs(services, progress=step, only_session=session, wait=wait)
+    if session and not jobs:
+        _explain_nothing(services.jobs, session)
     if as_json:
         show_json([job_data(job) for job in jobs])
     elif not jobs:
@@ -50,6 +52,15 @@ def command(
             f"{len(failed)} of {len(jobs)} reviews failed: {failed[0].detail}",
             "`skill-learner status` lists them; `skill-learner doctor` looks for the cause",
         )
+
+
+def _explain_nothing(store: JobStore, session: str) -> None:
+    """Why an asked session was not reviewed: somebody else is at it, or nobody ever saw it."""
+    if any(job.session == session for job in store.open()):
+        raise JobError(
+            f"{session}: another review runs, which will take it over", "--wait waits for its end"
+        )
+    raise JobError(f"no journal of a session {session!r}", "`skill-learner status` lists sessions")
 
 
 def job_data(job: Job) -> dict[str, object]:
