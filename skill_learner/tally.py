@@ -94,7 +94,7 @@ def unfinished_sessions(
     found = []
     for journal in journal_files(paths):
         records = read_journal(journal, read_mark_of(paths, journal)).records
-        if not any(record.counts for record in records) or records[-1].event == "SessionEnd":
+        if not any(record.counts for record in records) or _ended(records[-1]):
             continue
         last = records[-1]
         pid = next((r.client_pid for r in reversed(records) if r.client_pid), 0)
@@ -102,6 +102,11 @@ def unfinished_sessions(
         if (pid and not alive(pid)) or idle > idle_hours * _SECONDS_PER_HOUR:
             found.append(_unfinished(journal, records, pid, idle))
     return found
+
+
+def _ended(last: JournalRecord) -> bool:
+    # With the reason `resume` the client only leaves the session to come back to it.
+    return last.event == "SessionEnd" and last.text("reason") != "resume"
 
 
 def _unfinished(

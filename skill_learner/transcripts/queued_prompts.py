@@ -6,6 +6,7 @@ or, in older versions, nowhere but in the queue's own records.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,8 +14,11 @@ from skill_learner.transcripts.steps import Place
 
 
 class _Queued(NamedTuple):
+    """place: of its enqueuing, for its id and time. taken: the line where it left the queue."""
+
     text: str
     place: Place
+    taken: int
 
 
 class PromptQueue:
@@ -23,13 +27,14 @@ class PromptQueue:
     def __init__(self) -> None:
         self._waiting: list[_Queued] = []
         self._removed: list[_Queued] = []
-        self._delivered: list[tuple[int, str]] = []
+        self._delivered: list[str] = []
+        self._delivery_lines: list[int] = []
 
     def operate(self, record: Mapping[str, Any], place: Place) -> None:
         operation, content = record.get("operation"), record.get("content")
         if operation == "enqueue":
             if isinstance(content, str) and content.strip():
-                self._waiting.append(_Queued(content, place))
+                self._waiting.append(_Queued(content, place, place.line))
         elif operation == "dequeue":
             # The message becomes a turn of its own and gets a user line.
             del self._waiting[:1]
@@ -39,11 +44,12 @@ class PromptQueue:
         elif operation == "remove" and self._waiting:
             taken = next((q for q in self._waiting if q.text == content), self._waiting[0])
             self._waiting.remove(taken)
-            self._removed.append(taken._replace(place=taken.place._replace(line=place.line)))
+            self._removed.append(taken._replace(taken=place.line))
 
     def delivered(self, text: str, place: Place) -> None:
         """A user line or attachment with this text stands at `place`."""
-        self._delivered.append((place.line, _normal(text)))
+        self._delivery_lines.append(place.line)
+        self._delivered.append(f"\n{_normal(text)}\n")
 
     def undelivered(self) -> list[tuple[str, Place]]:
         """What was taken from the queue, or is left in it, and stands nowhere else."""
@@ -52,10 +58,16 @@ class PromptQueue:
             text = _normal(queued.text)
             if text.startswith(("/", "{")):
                 continue  # a command of the editor, or a record of background work
-            if not any(text in given for _, given in self._delivered):
-                found.append((queued.text, queued.place))
+            if not self._was_delivered(text, queued.place.line):
+                found.append((queued.text, queued.place._replace(line=queued.taken)))
         return found
+
+    def _was_delivered(self, text: str, enqueued: int) -> bool:
+        """Several queued messages may have been delivered as one, each on lines of its own."""
+        later = bisect_right(self._delivery_lines, enqueued)
+        return f"\n{text}\n" in "".join(self._delivered[later:])
 
 
 def _normal(text: str) -> str:
-    return " ".join(text.split())
+    """The text's lines without blank ones and without white space around them."""
+    return "\n".join(filter(None, map(str.strip, text.split("\n"))))

@@ -45,7 +45,7 @@ _SHELL_ERROR = re.compile(
 _RUNNER_ERROR = re.compile(
     r"^(?:"
     r"Traceback \(most recent call last\):"
-    r"|npm (?:ERR!|error)\b"
+    r"|npm (?:ERR!|error )"
     r"|(?:error|fatal|panic)(?:\[\w+\])?: "
     r"|E\s{2,}\w*(?:Error|Exception)\b"
     r"|(?:--- )?FAIL(?:ED|URE)?(?:[:\s]|$)"

@@ -1,0 +1,99 @@
+"""Uses of skills, counted from journals."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from skill_learner.errors import LibraryError
+from skill_learner.journal import read_journal
+from skill_learner.paths import StatePaths
+from skill_learner.usage import UsageStore
+
+
+@pytest.fixture
+def store(state):
+    return UsageStore(state.usage_db)
+
+
+def skill_call(journal, call_id, name, **response):
+    return journal.tool(
+        call_id, "Skill", {"success": True, "commandName": name, **response}, skill=name
+    )
+
+
+def test_the_three_ways_to_use_a_skill(journal, store):
+    skill_call(journal, "t1", "deploy")
+    journal.event("UserPromptExpansion", command_name="deploy", command_args="now")
+    journal.tool("t2", "Read", {"file": {}}, file_path="/h/.claude/skills/deploy/SKILL.md")
+    journal.bash("t3", "cat ~/.claude/skills/deploy/SKILL.md", "# Deploy")
+    skill_call(journal, "t4", "absent", success=False)
+    journal.tool("t5", "Read", {"file": {}}, file_path="/h/.claude/skills/other/SKILL.md")
+    journal.bash_fails("t6", "cat skills/deploy/SKILL.md", "Exit code 1")
+    records = read_journal(journal.path).records
+    assert store.harvest(records, journal.session, {"deploy"}) == 4
+    use = store.counts()["deploy"]
+    assert (use.count, use.sessions, use.last_used) == (4, 1, journal.at - 3)
+    assert store.by_session() == {journal.session: {"deploy"}}
+
+
+def test_counting_twice_changes_nothing(journal, store):
+    journal.event("UserPromptExpansion", command_name="deploy")
+    skill_call(journal, "t1", "deploy")
+    records = read_journal(journal.path).records
+    assert store.harvest(records, journal.session) == 2
+    assert store.harvest(records, journal.session) == 0
+    assert store.counts()["deploy"].count == 2
+
+
+def test_harvesting_all_journals_reads_on_where_it_ended(journal, state, store):
+    skill_call(journal, "t1", "deploy")
+    assert store.harvest_all(state) == 1
+    assert store.harvest_all(state) == 0
+    skill_call(journal, "t2", "deploy")
+    assert store.harvest_all(state) == 1
+    journal.path.unlink()
+    skill_call(journal, "t3", "deploy")  # pruned, then resumed: the journal is shorter now
+    assert store.harvest_all(state) == 1
+    assert store.counts()["deploy"].count == 3
+
+
+def test_an_empty_store(store):
+    assert store.counts() == {}
+    assert store.by_session() == {}
+    assert store.harvest([], "s") == 0
+
+
+def test_a_damaged_file_is_named(state):
+    state.root.mkdir()
+    state.usage_db.write_bytes(b"this is not a database, and long enough to say so" * 20)
+    with pytest.raises(LibraryError, match=r"usage\.sqlite"):
+        UsageStore(state.usage_db).counts()
+
+
+def _count(root, sessions):
+    store, state = UsageStore(StatePaths(root).usage_db), StatePaths(root)
+    store.harvest_all(state)
+    for path in state.journal_dir.glob(f"{sessions}-*.jsonl"):
+        store.harvest(read_journal(path).records, path.stem)
+
+
+@pytest.mark.process
+def test_eight_processes_at_once_lose_nothing(state, journal):
+    journal_type = type(journal)
+    for worker in range(8):
+        for number in range(10):
+            name = f"{worker}-{number}"
+            one = journal_type(state.journal_dir / f"{name}.jsonl", name)
+            for call in range(5):
+                skill_call(one, f"t{call}", "deploy")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_count, args=(state.root, n)) for n in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0] * 8
+    use = UsageStore(state.usage_db).counts()["deploy"]
+    assert (use.count, use.sessions) == (400, 80)
