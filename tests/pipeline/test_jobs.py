@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skill_learner.errors import JobError
+from skill_learner.jobs import MAX_ATTEMPTS, JobStore, Wish
+from skill_learner.paths import StatePaths
+
+MakeWish = Callable[..., Wish]
+
+
+def test_a_queued_job_is_on_disk_and_marked_as_pending(
+    paths: StatePaths, jobs: JobStore, make_wish: MakeWish
+) -> None:
+    queued = jobs.queue(make_wish("s1"))
+
+    assert jobs.pending_marker.exists()
+    assert JobStore(paths).get(queued.id) == queued
+    assert queued.status == "queued"
+    assert oct((paths.jobs_dir / f"{queued.id}.json").stat().st_mode & 0o777) == "0o600"
+
+
+def test_a_session_has_one_queued_job_whose_reason_is_the_strongest(
+    jobs: JobStore, make_wish: MakeWish
+) -> None:
+    first = jobs.queue(make_wish("s1", "nudge"))
+    second = jobs.queue(make_wish("s1", "session_end"))
+    third = jobs.queue(make_wish("s1", "recover"))
+
+    assert first.id == second.id == third.id
+    assert third.reason == "session_end"
+    assert len(jobs.open()) == 1
+
+
+def test_jobs_are_taken_oldest_first_and_counted(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1"))
+    jobs.queue(make_wish("s2"))
+
+    first, second = jobs.take(), jobs.take()
+
+    assert first is not None and second is not None
+    assert (first.session, second.session) == ("s1", "s2")
+    assert first.attempts == 1
+    assert first.status == "running"
+    assert jobs.take() is None
+    assert not jobs.pending_marker.exists()
+
+
+def test_a_wish_during_a_run_makes_a_follow_up(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1", "nudge"))
+    running = jobs.take()
+    assert running is not None
+    jobs.queue(make_wish("s1", "session_end"))
+    assert jobs.take() is None  # one review of a session at a time
+
+    jobs.finish(running, "done", "fine", {"n": 1})
+    follow_up = jobs.take()
+
+    assert follow_up is not None
+    assert follow_up.id != running.id
+    assert (follow_up.reason, follow_up.attempts) == ("session_end", 1)
+    assert [job.status for job in jobs.all()] == ["done", "running"]
+
+
+def test_the_first_close_counts(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish())
+    job = jobs.take()
+    assert job is not None
+    jobs.finish(job, "failed", "stopped by the watchdog")
+
+    late = jobs.finish(job, "done", "too late")
+
+    assert (late.status, late.detail) == ("failed", "stopped by the watchdog")
+
+
+def test_waiting_is_no_attempt(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish())
+    job = jobs.take()
+    assert job is not None
+
+    waiting = jobs.wait(job, "waits: 20 of 20 reviews of today are used")
+
+    assert (waiting.status, waiting.attempts) == ("queued", 0)
+    assert jobs.pending_marker.exists()
+    assert jobs.take(skip={waiting.id}) is None
+
+
+def test_a_delayed_job_is_passed_over_until_its_time(
+    paths: StatePaths, make_wish: MakeWish
+) -> None:
+    now = [1_000.0]
+    jobs = JobStore(paths, clock=lambda: now[0])
+    jobs.queue(make_wish(not_before=2_000.0))
+
+    assert jobs.take() is None
+    now[0] = 2_000.0
+    assert jobs.take() is not None
+
+
+def test_an_end_of_session_lifts_a_delay(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1", "nudge", not_before=9e12))
+    jobs.queue(make_wish("s1", "session_end"))
+    assert jobs.take() is not None
+
+
+def test_an_interrupted_job_runs_again_and_is_given_up_in_the_end(
+    jobs: JobStore, make_wish: MakeWish
+) -> None:
+    jobs.queue(make_wish())
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        job = jobs.take()
+        assert job is not None
+        assert job.attempts == attempt
+        (interrupted,) = jobs.requeue_interrupted()
+        expected = "queued" if attempt < MAX_ATTEMPTS else "abandoned"
+        assert interrupted.status == expected
+
+    assert jobs.take() is None
+    assert not jobs.pending_marker.exists()
+    assert jobs.all()[0].detail.startswith("given up")
+
+
+def test_jobs_of_another_owner_are_left_alone(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1", owner="library", provider="mine"))
+    assert jobs.take(owner="editor") is None
+    taken = jobs.take(owner="library")
+    assert taken is not None and taken.provider == "mine"
+
+
+def test_old_closed_jobs_go(paths: StatePaths, make_wish: MakeWish) -> None:
+    jobs = JobStore(paths, keep_closed=3)
+    for number in range(5):
+        jobs.queue(make_wish(f"s{number}"))
+        job = jobs.take()
+        assert job is not None
+        jobs.finish(job, "done", "")
+
+    assert [job.session for job in jobs.all()] == ["s2", "s3", "s4"]
+
+
+def test_a_file_that_is_no_job_holds_nothing_up(
+    paths: StatePaths, jobs: JobStore, make_wish: MakeWish
+) -> None:
+    good = jobs.queue(make_wish())
+    (paths.jobs_dir / "0000-torn.json").write_text('{"id": "0000-to')
+    (paths.jobs_dir / "0001-list.json").write_text("[1]")
+    foreign = json.loads((paths.jobs_dir / f"{good.id}.json").read_text()) | {"new_field": 1}
+    (paths.jobs_dir / f"{good.id}.json").write_text(json.dumps(foreign))
+
+    assert [job.id for job in jobs.all()] == [good.id]
+
+
+def test_a_crash_between_the_two_steps_of_closing_leaves_a_closed_job(
+    paths: StatePaths, jobs: JobStore, make_wish: MakeWish
+) -> None:
+    jobs.queue(make_wish())
+    job = jobs.take()
+    assert job is not None
+    before = (paths.jobs_dir / f"{job.id}.json").read_bytes()
+    jobs.finish(job, "done", "fine")
+    (paths.jobs_dir / f"{job.id}.json").write_bytes(before)  # as if unlink had not happened
+
+    assert jobs.open() == []
+    assert [item.status for item in jobs.all()] == ["done"]
+
+
+def test_a_session_id_needs_not_be_text(jobs: JobStore, make_wish: MakeWish) -> None:
+    odd = b"s\xff/../x".decode("utf-8", "surrogateescape")
+    jobs.queue(make_wish(odd))
+    taken = jobs.take()
+    assert taken is not None and taken.session == odd
+
+
+def test_a_wish_without_a_session_is_refused(jobs: JobStore, make_wish: MakeWish) -> None:
+    with pytest.raises(JobError):
+        jobs.queue(make_wish(""))
+
+
+def _queue_many(root: Path, start: int) -> None:
+    jobs = JobStore(StatePaths(root))
+    for number in range(20):
+        jobs.queue(
+            Wish(f"s{(start + number) % 20}", "/p", "p-1", "claude-code", "nudge"),
+        )
+
+
+@pytest.mark.process
+def test_many_processes_queue_one_job_for_each_session(paths: StatePaths) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=_queue_many, args=(paths.root, n * 5)) for n in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+
+    assert sorted(job.session for job in JobStore(paths).open()) == sorted(
+        f"s{number}" for number in range(20)
+    )
