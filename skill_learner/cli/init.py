@@ -95,9 +95,14 @@ def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) 
     elif wanted is not None or yes:
         record(offered)
         say(f"Reviewer: {offered}.")
-    elif sys.stdin.isatty() and sys.stdout.isatty():
+    elif is_interactive():
         chosen = offered if click.confirm(f"Use {offered} for reviews?") else OFFLINE
         record(chosen)
         say(f"Reviewer: {chosen}.")
     else:
         say(f"Reviewer: offline. `skill-learner init --provider {offered}` gives your leave.")
+
+
+def is_interactive() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

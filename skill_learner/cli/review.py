@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from skill_learner.cli.output import json_option, progress, say, show_json, show_table
 from skill_learner.cli.settings import load
-from skill_learner.errors import JobError
+from skill_learner.errors import JobError, SkillLearnerError
 from skill_learner.jobs import Job, JobStore
 
 
@@ -26,11 +27,11 @@ def command(
     session: str | None, wait: bool, detached: bool, provider: str | None, as_json: bool
 ) -> None:
     """Run the queued reviews now, in the foreground."""
-    from skill_learner.pipeline import collect_requests, run_detached, run_jobs
+    from skill_learner.pipeline import collect_requests, run_jobs
     from skill_learner.wiring import build_services
 
     if detached:
-        run_detached(build_services(load(), None))
+        _run_detached()
         return
     config = load(arguments={"provider": provider})
     services = build_services(config, Path.cwd())
@@ -52,6 +53,22 @@ def command(
             f"{len(failed)} of {len(jobs)} reviews failed: {failed[0].detail}",
             "`skill-learner status` lists them; `skill-learner doctor` looks for the cause",
         )
+
+
+def _run_detached() -> None:
+    """Nobody sees what it prints, so even settings that cannot be read are told to review.log."""
+    from skill_learner.paths import StatePaths, default_state_dir
+    from skill_learner.pipeline import run_detached
+    from skill_learner.pipeline.review_log import log_fault
+    from skill_learner.wiring import build_services
+
+    try:
+        services = build_services(load(), None)
+    except SkillLearnerError as problem:
+        state = os.environ.get("SKILL_LEARNER_STATE_DIR") or default_state_dir()
+        log_fault(StatePaths(Path(state)).review_log, f"review: {problem.message}")
+        raise
+    run_detached(services)
 
 
 def _explain_nothing(store: JobStore, session: str) -> None:

@@ -112,3 +112,14 @@ def test_module_and_errors_by_the_real_door(tmp_path: object) -> None:
     assert done.returncode == 4
     assert done.stderr.startswith("error: ")
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", skill_learner.__all__)
+def test_each_public_name_resolves(name: str) -> None:
+    assert getattr(skill_learner, name) is not None
+    assert name in dir(skill_learner)
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="SkillEnginee"):
+        skill_learner.SkillEnginee  # noqa: B018 # the access is what is tested

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.errors import SkillFormatError
+from skill_learner.models import Skill
+from skill_learner.skill_exchange import read_document
+from skill_learner.wiring import build_library
+
+Run = Callable[..., Result]
+RunJson = Callable[..., Any]
+Add = Callable[..., Skill]
+
+SKILL = "---\nname: build-site\ndescription: Use when it fails.\n---\n\nDo it.\n"
+
+
+def document(name: Any = "build-site", **files: Any) -> dict[str, Any]:
+    content = {"SKILL.md": SKILL, **files}
+    return {
+        "format": "skill-learner-skills",
+        "version": 1,
+        "skills": [{"name": name, "state": "active", "files": content}],
+    }
+
+
+def test_round_trip_keeps_text_state_and_attachments(
+    run: Run, run_json: RunJson, add_skill: Add, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = add_skill("build-site", body="Übersicht: first\n\n  then `x`\n")
+    add_skill("maybe", "candidate")
+    scripts = Path(first.path).parent / "scripts"
+    scripts.mkdir()
+    (scripts / "fix.sh").write_bytes(b"#!/bin/sh\r\necho \xc3\xa4\n")
+    (scripts / "blob.bin").write_bytes(bytes(range(256)))
+    exported = run("export", "--format", "json").stdout
+
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(tmp_path / "other"))
+    assert run_json("list", "--all") == []
+    run("import", "-", stdin=exported)
+    library = build_library(SkillLearnerConfig.load())
+    copy = library.get("build-site")
+    assert (copy.description, copy.body.strip()) == (first.description, first.body.strip())
+    assert (copy.state, copy.origin) == ("active", "import")
+    assert library.get("maybe").state == "candidate"
+    for name in ("fix.sh", "blob.bin"):
+        there = Path(copy.path).parent / "scripts" / name
+        assert there.read_bytes() == (scripts / name).read_bytes()
+
+
+def test_import_twice_changes_nothing(run: Run, add_skill: Add, tmp_path: Path) -> None:
+    add_skill("build-site")
+    file = tmp_path / "skills.json"
+    run("export", "--output", str(file))
+    assert "unchanged" in run("import", str(file)).stdout
+
+
+def test_import_never_overwrites(run: Run, add_skill: Add, run_json: RunJson) -> None:
+    add_skill("build-site", body="Mine.\n")
+    result = run("import", "-", stdin=json.dumps(document()))
+    assert "kept" in result.stdout
+    assert run_json("show", "build-site")["body"].strip() == "Mine."
+
+
+def test_dry_run_writes_nothing(run: Run, hermetic_home: Path) -> None:
+    result = run("import", "--dry-run", "-", stdin=json.dumps(document()))
+    assert "would be written" in result.stdout
+    assert not (hermetic_home / ".skill_learner").exists()
+
+
+def test_user_wide_import(run: Run, run_json: RunJson) -> None:
+    run("import", "--user", "-", stdin=json.dumps(document()))
+    assert run_json("show", "build-site")["scope"] == "user"
+
+
+ESCAPES = [
+    "../evil",
+    "/etc/evil",
+    "a/../../evil",
+    "a//b",
+    "",
+    ".",
+    "..",
+    "a\\..\\evil",
+    "C:/evil",
+    "C:evil",
+    "a/\x00b",
+    "nul",
+    "a/CON.txt",
+    "trailing.",
+    "space ",
+    "a/" + "x" * 300,
+]
+
+
+@pytest.mark.parametrize("path", ESCAPES)
+def test_paths_that_escape_are_refused_whole(path: str, run: Run, hermetic_home: Path) -> None:
+    harmless = document("other")["skills"][0]
+    bad = document(**{path: "x"})
+    bad["skills"].insert(0, harmless)
+    result = run("import", "-", stdin=json.dumps(bad), code=4)
+    assert "is not allowed in a skill" in result.stderr
+    assert not (hermetic_home / ".skill_learner").exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "..", 5, None, "nul"])
+def test_names_that_escape_are_refused(name: Any) -> None:
+    with pytest.raises(SkillFormatError, match="no name for a skill"):
+        read_document(document(name))
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ([], "no skill-learner export"),
+        ({"format": "other"}, "no skill-learner export"),
+        ({**document(), "version": 2}, "version 2"),
+        ({**document(), "skills": {}}, "must be a list"),
+        ({**document(), "skills": [5]}, "expected an object"),
+        (document(**{"SKILL.md": {"base64": "%%%"}}), "damaged base64"),
+        (document(**{"SKILL.md": 5}), "expected text"),
+        (document(**{"a/b": "x", "A/B": "y"}), "one file somewhere"),
+        (document(**{"a": "x", "a/b": "y"}), "below a file"),
+        (document(**{"big": {"base64": base64.b64encode(bytes(6_000_000)).decode()}}), "bytes"),
+        (document(**{f"f{n}": "" for n in range(201)}), "202 files"),
+        ({**document(), "skills": document()["skills"] * 2}, "more than one skill"),
+    ],
+)
+def test_unsound_documents_are_refused(broken: Any, words: str) -> None:
+    with pytest.raises(SkillFormatError, match=words):
+        read_document(broken)
+
+
+def test_broken_json_names_line_and_column(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "skills.json"
+    file.write_text('{\n "format": nope}\n')
+    assert f"{file}:2:12:" in run("import", str(file), code=4).stderr
+
+
+def test_links_are_not_exported(run: Run, add_skill: Add, tmp_path: Path) -> None:
+    skill = add_skill("build-site")
+    (tmp_path / "secret").write_text("secret words")
+    (Path(skill.path).parent / "notes.md").symlink_to(tmp_path / "secret")
+    assert "secret words" not in run("export").stdout

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from skill_learner import providers
+from skill_learner.cli import init as init_module
+from skill_learner.cli.group import cli
+from skill_learner.config import SkillLearnerConfig, user_settings_file
+from skill_learner.consent import load_consent
+from skill_learner.models import Skill
+from skill_learner.wiring import reviewer_name
+
+Run = Callable[..., Result]
+RunJson = Callable[..., Any]
+Add = Callable[..., Skill]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def consented() -> str:
+    consent = load_consent(SkillLearnerConfig.load().paths)
+    return consent.provider if consent else ""
+
+
+@pytest.fixture
+def claude_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(providers, "is_usable", lambda name, config, env: name == "claude-cli")
+
+
+def test_init_shows_what_it_wrote_and_how_to_undo(run: Run, project: Path) -> None:
+    shown = run("init", "--target", "claude-code").stdout
+    for part in ("settings.json", "CLAUDE.md", "SKILL.md", "hook.sh", "uninstall"):
+        assert part in shown
+    assert "Nothing leaves it" in shown
+    assert "nudge_interval=10" in (SkillLearnerConfig.load().paths.hook_conf).read_text()
+    assert (project / ".claude" / "settings.json").is_file()
+
+
+def test_init_twice_is_init_once(run: Run, project: Path) -> None:
+    run("init", "--target", "claude-code")
+    once = tree(project)
+    run("init", "--target", "claude-code")
+    assert tree(project) == once
+
+
+def test_dry_run_writes_nothing(run: Run, project: Path, hermetic_home: Path) -> None:
+    before = tree(project)
+    shown = run("init", "--target", "claude-code", "--dry-run").stdout
+    assert "settings.json" in shown
+    assert tree(project) == before
+    assert tree(hermetic_home) == {}
+
+
+def test_uninstall_leaves_the_project_as_it_was(
+    run: Run, project: Path, add_skill: Add, run_json: RunJson
+) -> None:
+    (project / "CLAUDE.md").write_text("# Mine\n")
+    before = tree(project)
+    run("init", "--target", "claude-code")
+    add_skill("build-site")
+    run("uninstall", "--target", "claude-code")
+    assert tree(project) == before
+    assert [row["name"] for row in run_json("list")] == ["build-site"]
+
+
+def test_purge_asks_first(run: Run, project: Path, add_skill: Add) -> None:
+    run("init", "--target", "claude-code")
+    add_skill("build-site")
+    state = SkillLearnerConfig.load().state_dir
+    run("uninstall", "--target", "claude-code", "--purge", stdin="n\n", code=1)
+    assert state.exists()
+    run("uninstall", "--target", "claude-code", "--purge", "--yes")
+    assert not state.exists()
+
+
+def test_unknown_targets_and_providers_are_named(run: Run) -> None:
+    assert "claude-code" in run("init", "--target", "notepad", code=3).stderr
+    result = run("init", "--target", "claude-code", "--provider", "gpt", code=2)
+    assert "claude-cli" in result.stderr
+
+
+@pytest.mark.usefixtures("claude_is_there")
+def test_without_a_terminal_nothing_may_leave(run: Run) -> None:
+    shown = run("init", "--target", "claude-code").stdout
+    assert "Anthropic, by your own `claude` login" in shown
+    assert "Reviewer: offline" in shown
+    assert consented() == ""
+    assert reviewer_name(SkillLearnerConfig.load(), {}) == "offline"
+
+
+@pytest.mark.usefixtures("claude_is_there")
+@pytest.mark.parametrize("options", [["--yes"], ["--provider", "claude-cli"]])
+def test_leave_given_by_option_is_recorded(run: Run, options: list[str]) -> None:
+    run("init", "--target", "claude-code", *options)
+    assert consented() == "claude-cli"
+    assert reviewer_name(SkillLearnerConfig.load(), {}) == "claude-cli"
+    assert "as you chose before" in run("init", "--target", "claude-code").stdout
+
+
+@pytest.mark.usefixtures("claude_is_there")
+@pytest.mark.parametrize(("answer", "chosen"), [("y\n", "claude-cli"), ("n\n", "offline")])
+def test_a_person_is_asked_once(
+    answer: str, chosen: str, run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(init_module, "is_interactive", lambda: True)
+    asked = CliRunner().invoke(cli, ["init", "--target", "claude-code"], input=answer)
+    assert "Ceilings: at most 20 reviews" in asked.stdout
+    assert consented() == chosen
+    again = CliRunner().invoke(cli, ["init", "--target", "claude-code"], input="")
+    assert again.exit_code == 0, again.output
+    assert "Use claude-cli" not in again.stdout
+
+
+def test_a_provider_in_the_users_own_file_is_leave(run: Run) -> None:
+    file = user_settings_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("provider: command\ncommand: my-model --json\n")
+    shown = run("init", "--target", "claude-code").stdout
+    assert f"Reviewer: command, as set by file {file}" in shown
+    assert consented() == ""
+
+
+def test_relink_carries_skills_to_the_new_place(
+    run: Run, run_json: RunJson, project: Path, add_skill: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", "--target", "claude-code")
+    add_skill("build-site")
+    moved = project.parent / "renamed"
+    project.rename(moved)
+    monkeypatch.chdir(moved)
+    assert run_json("search", "build-site") == []
+    shown = run("project", "relink", str(project), str(moved)).stdout
+    assert "1 skills" in shown
+    assert [row["name"] for row in run_json("search", "build-site")] == ["build-site"]
+    assert (moved / ".claude" / "skills" / "build-site" / "SKILL.md").is_file()
+
+
+def test_approve_publishes_to_the_project(run: Run, project: Path, add_skill: Add) -> None:
+    run("init", "--target", "claude-code")
+    add_skill("build-site", "candidate")
+    link = project / ".claude" / "skills" / "build-site"
+    assert not link.exists()
+    run("approve", "build-site")
+    assert (link / "SKILL.md").is_file()
+    assert "build-site" in (project / "CLAUDE.md").read_text()
+    run("reject", "build-site")
+    assert not link.exists()
+    assert "build-site" not in (project / "CLAUDE.md").read_text()
+
+
+def test_broken_settings_stay_untouched(run: Run, project: Path) -> None:
+    settings = project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{\n  "a": 1, // why\n}\n')
+    result = run("init", "--target", "claude-code", code=3)
+    assert f"{settings}" in result.stderr
+    assert "hint:" in result.stderr
+    assert settings.read_text() == '{\n  "a": 1, // why\n}\n'
+    assert json.loads(run("status", "--json").stdout)["installs"] == []
