@@ -43,7 +43,8 @@ def test_jobs_are_taken_oldest_first_and_counted(jobs: JobStore, make_wish: Make
 
     first, second = jobs.take(), jobs.take()
 
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert (first.session, second.session) == ("s1", "s2")
     assert first.attempts == 1
     assert first.status == "running"
@@ -129,7 +130,8 @@ def test_jobs_of_another_owner_are_left_alone(jobs: JobStore, make_wish: MakeWis
     jobs.queue(make_wish("s1", owner="library", provider="mine"))
     assert jobs.take(owner="editor") is None
     taken = jobs.take(owner="library")
-    assert taken is not None and taken.provider == "mine"
+    assert taken is not None
+    assert taken.provider == "mine"
 
 
 def test_old_closed_jobs_go(paths: StatePaths, make_wish: MakeWish) -> None:
@@ -173,7 +175,8 @@ def test_a_session_id_needs_not_be_text(jobs: JobStore, make_wish: MakeWish) -> 
     odd = b"s\xff/../x".decode("utf-8", "surrogateescape")
     jobs.queue(make_wish(odd))
     taken = jobs.take()
-    assert taken is not None and taken.session == odd
+    assert taken is not None
+    assert taken.session == odd
 
 
 def test_a_wish_without_a_session_is_refused(jobs: JobStore, make_wish: MakeWish) -> None:
