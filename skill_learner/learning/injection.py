@@ -92,7 +92,7 @@ def _is_legitimate(kind: str, text: str, match: re.Match[str]) -> bool:
 # -- orders, traps, markers ----------------------------------------------------------------------
 
 _FETCH = r"(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|aria2c)"
-_SHELL = r"(?:sudo\s+(?:-\w+\s+){0,3})?(?:env\s+)?(?:/\w+/){0,3}(?:ba|z|da|k|fi)?sh\b"
+_SHELL = r"(?<![\w.])(?:sudo\s+(?:-\w+\s+){0,3})?(?:env\s+)?(?:/\w+/){0,3}(?:ba|z|da|k|fi)?sh\b"
 _RUN = (
     rf"(?:{_SHELL}|(?:iex|Invoke-Expression|pwsh|osascript)\b"
     r"|(?:sudo\s+)?(?:python[\d.]*|node|perl|ruby|php)(?:\s+-)?\s*(?:$|[\"'`;&)\n]))"
@@ -160,7 +160,7 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
             r"(?:ing)?|warn(?:ing)?|disclos(?:e|ing))\b"
             r"(?:\s+(?:this|it|that|about it|anything))?(?:\s+to)?\s+(?:the\s+)?(?:user|human"
             r"|person|operator|developer)\b"
-            r"(?!\s+(?:to|that you|how|which|when|until|unless|raw|their|his))",
+            r"(?!-|\s+(?:to|that you|how|which|when|until|unless|raw|their|his))",
         ),
         (
             "prompt override",
@@ -187,8 +187,9 @@ _RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "exfiltration",
             "sends secrets away",
-            rf"\b(?:curl|wget|http|nc|ncat|netcat|scp|rsync|ftp|Invoke-\w+)\b"
-            rf"[^\n]{{0,200}}{_SECRET_PLACE}(?![^\n]{{0,40}}example)"
+            rf"\b(?:nc|ncat|netcat|scp|rsync|ftp)\b[^\n]{{0,200}}{_SECRET_PLACE}"
+            r"|\b(?:curl|wget|Invoke-\w+)\b[^\n]{0,200}(?:\s-[dFT]|--data|--upload|--post|-InFile"
+            rf"|-Body)[^\n]{{0,120}}{_SECRET_PLACE}"
             rf"|{_SECRET_PLACE}[^\n]{{0,60}}\|\s*(?:base64[^\n|]{{0,20}}\|\s*)?(?:curl|wget|nc"
             rf"|ncat|netcat)\b"
             r"|\b(?:env|printenv|set|history)\s*(?:\|[^\n|]{0,40}){0,2}\|\s*(?:curl|wget|nc|ncat)\b"
@@ -256,11 +257,12 @@ def _open_fences(text: str) -> Iterator[InjectionFinding]:
             "open fence", *opened.span(), "opens a code block and never closes it"
         )
     comment = text.rfind("<!--")
-    if comment >= 0 and "-->" not in text[comment:] and opened is None:
-        if text.count("`", 0, comment) % 2 == 0:
-            yield InjectionFinding(
-                "open fence", comment, comment + 4, "opens a comment and never closes it"
-            )
+    if comment < 0 or "-->" in text[comment:] or opened is not None:
+        return
+    if text.count("`", 0, comment) % 2 == 0:  # not within a code span
+        yield InjectionFinding(
+            "open fence", comment, comment + 4, "opens a comment and never closes it"
+        )
 
 
 # -- our own prompts -----------------------------------------------------------------------------
