@@ -204,7 +204,7 @@ def _write(plan: _Plan, changes: list[Change]) -> None:
         target=plan.target.NAME,
         scope=places.scope,
         root=str(places.root),
-        files=tuple(_file_record(plan, c) for c in changes if c.kind != "launcher"),
+        files=(*_file_records(plan, changes), *_left_records(plan, changes)),
         made_dirs=tuple(dict.fromkeys((*plan.made_dirs, *map(str, made)))),
         interpreter=str(plan.interpreter),
         version=skill_learner.__version__,
@@ -216,6 +216,17 @@ def _write(plan: _Plan, changes: list[Change]) -> None:
     files.ensure_private_dir(launcher_path().parent)
     carry_out(changes)
     launcher.compile_hot_modules(package_root())
+
+
+def _file_records(plan: _Plan, changes: list[Change]) -> list[FileRecord]:
+    return [_file_record(plan, change) for change in changes if change.kind != "launcher"]
+
+
+def _left_records(plan: _Plan, changes: list[Change]) -> list[FileRecord]:
+    """What earlier installs recorded of files that this one leaves alone (an edited seed skill, an
+    index file that is no longer imported)."""
+    written = {str(change.path) for change in changes}
+    return [f for p, f in plan.known.items() if p not in written and f.kind != "settings"]
 
 
 def _file_record(plan: _Plan, change: Change) -> FileRecord:

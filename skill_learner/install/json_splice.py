@@ -160,7 +160,10 @@ def _events_of_ours(document: JsonText, is_ours: IsOurs) -> list[str]:
 
 
 def _decoded(document: JsonText, span: Span) -> Any:
-    return json.loads(document.text[span.start : span.end])
+    try:
+        return json.loads(document.text[span.start : span.end])
+    except ValueError:  # an integer beyond what Python reads: surely not what we write
+        return None
 
 
 # -- changing -----------------------------------------------------------------------------------

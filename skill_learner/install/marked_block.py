@@ -13,7 +13,8 @@ from typing import NoReturn
 from skill_learner.errors import InstallError
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)")
-_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def read_block(data: bytes, style: BlockStyle, path: Path) -> bytes | None:
 def put_block(data: bytes, body: bytes, style: BlockStyle, path: Path) -> bytes:
     """Return the text with the block holding `body`: replaced where it stands, else at the end.
     Everything outside stays byte for byte. Raises InstallError as `read_block` does."""
-    newline = _newline_of(data)
-    place = _find(data, style, path)
+    place = _find(data, style, path, appending=True)
+    newline = _newline_of(data[place.start : place.end] if place else data)
     lines = [style.begin, *body.rstrip(b"\n").split(b"\n"), style.end]
     block = newline.join(lines)
     if place is None:
@@ -68,9 +69,9 @@ def take_block(data: bytes, style: BlockStyle, path: Path, before: bytes | None 
     if place is None:
         return data
     head, tail = data[: place.start], data[place.end :]
-    if before is not None and head + tail == before + _gap(before, style, _newline_of(data)):
+    newline = _newline_of(data[place.start : place.end])
+    if before is not None and head + tail == before + _gap(before, style, newline):
         return before
-    newline = _newline_of(data)
     ours_in_front = style.blank_line and head.endswith(newline * 2)
     if ours_in_front and (before is None or not before.endswith(newline * 2)):
         head = head[: -len(newline)]
@@ -78,7 +79,7 @@ def take_block(data: bytes, style: BlockStyle, path: Path, before: bytes | None 
 
 
 def _gap(data: bytes, style: BlockStyle, newline: bytes) -> bytes:
-    body = data.removeprefix(b"\xef\xbb\xbf")
+    body = data.removeprefix(_UTF8_BOM)
     if not body:
         return b""
     if not body.endswith(b"\n"):
@@ -93,15 +94,16 @@ def _newline_of(data: bytes) -> bytes:
     return b"\r\n" if first > 0 and data[first - 1 : first] == b"\r" else b"\n"
 
 
-def _find(data: bytes, style: BlockStyle, path: Path) -> _Place | None:
-    if data.startswith(_BOMS) or b"\0" in data:
+def _find(data: bytes, style: BlockStyle, path: Path, appending: bool = False) -> _Place | None:
+    if data.startswith(_UTF16_BOMS) or b"\0" in data:
         raise InstallError(
             f"{path}: not a text in UTF-8 or a similar encoding",
             "The file is untouched. Save it as UTF-8, then run the command again.",
         )
     begins, ends = [], []
-    at, fence, fence_line = 0, b"", 0
-    for number, raw in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data), 1):
+    at = len(_UTF8_BOM) if data.startswith(_UTF8_BOM) else 0
+    fence, fence_line = b"", 0
+    for number, raw in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data[at:]), 1):
         line = raw.rstrip(b"\r\n")
         fence, fence_line = _fence_after(fence, fence_line, line, number, style)
         if not fence and _is_marker(line, style.begin):
@@ -109,7 +111,8 @@ def _find(data: bytes, style: BlockStyle, path: Path) -> _Place | None:
         elif not fence and _is_marker(line, style.end):
             ends.append((number, at + len(raw)))
         at += len(raw)
-    if fence:
+    hidden = appending or style.begin in data
+    if fence and hidden and not begins and not ends:
         _refuse(path, fence_line, "a code fence is opened here and never closed")
     return _checked_place(begins, ends, path)
 
@@ -118,7 +121,7 @@ def _fence_after(
     fence: bytes, opened: int, line: bytes, number: int, style: BlockStyle
 ) -> tuple[bytes, int]:
     """The fence that is open after this line (b"" for none), and the line that opened it."""
-    found = _FENCE.fullmatch(line.removeprefix(b"\xef\xbb\xbf")) if style.fences else None
+    found = _FENCE.fullmatch(line) if style.fences else None
     if found is None:
         return fence, opened
     mark, rest = found.group(1), found.group(2)
@@ -130,8 +133,7 @@ def _fence_after(
 
 
 def _is_marker(line: bytes, marker: bytes) -> bool:
-    text = line.removeprefix(b"\xef\xbb\xbf")
-    return text.strip() == marker and not text.startswith((b"    ", b"\t"))
+    return line.strip() == marker and not line.startswith((b"    ", b"\t"))
 
 
 def _checked_place(
@@ -147,7 +149,7 @@ def _checked_place(
         _refuse(path, begins[0][0], "a begin marker without its end marker")
     if not begins:
         _refuse(path, ends[0][0], "an end marker without its begin marker")
-    if begins[0][1] > ends[0][1]:
+    if begins[0][0] > ends[0][0]:
         _refuse(path, ends[0][0], f"the end marker stands before the begin ({begins[0][0]})")
     return _Place(begins[0][1], ends[0][1])
 

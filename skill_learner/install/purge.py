@@ -15,7 +15,7 @@ _SIGNS = ("journal", "projects", "installs", "jobs", "published", "skills/.recor
 _OURS = (
     *("hook.sh", "hook.conf", "journal", "tally", "marks", "requests", "jobs", "ledger.jsonl"),
     *("usage.sqlite*", "projects", "published", "news", "installs", "consent.json", "skills"),
-    *("index.sqlite*", "*.log", "*.log.?", "*.lock", "sessions", "history", "pending"),
+    *("index.sqlite*", "*.log", "*.log.?", "*.lock", "sequences"),
 )
 
 
