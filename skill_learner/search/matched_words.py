@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 from skill_learner.models import Skill
 from skill_learner.search.query_text import bigrams, camel_parts
 
-_WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ings?|ied|edly|ed|ies|es|s|ly|y|e)$")
 
 
@@ -22,12 +21,15 @@ def matched_words(
         "trigger": skill.trigger_key,
         "body": skill.body,
     }
+    beginnings = "|".join(sorted(re.escape(_stem(word)) for word in words)) or r"(?!)"
+    like_a_word = re.compile(rf"(?<![^\W_])(?:{beginnings})[^\W_]*", re.IGNORECASE)
     found: dict[str, tuple[str, ...]] = {}
     for field, text in texts.items():
-        stems = {_stem(word) for word in _WORD.findall(text)}
+        stems = {_stem(word) for word in set(like_a_word.findall(text))}
         stems.update(map(_stem, camel_parts(text)))
         here = [word for word in words if _stem(word) in stems]
-        here += sorted(set(pairs) & set(bigrams(text)))
+        if pairs:
+            here += sorted(set(pairs) & set(bigrams(text)))
         if here:
             found[field] = tuple(here)
     return found

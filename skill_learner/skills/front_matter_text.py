@@ -16,7 +16,7 @@ _CLOSING = re.compile(r"^---[ \t]*\r?$\n?", re.MULTILINE)
 _YAML_END = re.compile(r"^\.\.\.[ \t]*\r?$\n?", re.MULTILINE)
 _LATE_OPENING = re.compile(r"^---[ \t]*\r?\n(?:name|description)[ \t]*:", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
-_TOP_LEVEL_KEY = re.compile(r"""^(["']?)([A-Za-z_][\w.-]*)\1[ \t]*:(?=[ \t\r]|$)""")
+_TOP_LEVEL_KEY = re.compile(r"""^(["']?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r]|$)""")
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,9 @@ def plain_text(value: str) -> str:
     surround the whole taken off, a block scalar's sign dropped."""
     joined = " ".join(part.strip() for part in value.splitlines() if part.strip())
     joined = re.sub(r"^[|>][+-]?\d?[ ]+", "", joined)
-    if len(joined) > 1 and joined[0] in "\"'":
-        joined = joined[1:-1] if joined[-1] == joined[0] else joined[1:]
+    quote = joined[:1]
+    if quote in {'"', "'"} and quote not in joined[1:-1]:
+        joined = joined[1:].removesuffix(quote)
     return joined.strip()
 
 

@@ -37,6 +37,7 @@ _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -174,15 +175,15 @@ def _read_canonical(front: str) -> dict[str, Any] | None:
 
 
 def _load_yaml(text: str) -> Any:
-    """YAML with every scalar as its own text. Aliases are refused: a few lines of them expand to
-    gigabytes, and in real files they are markdown stars. Raises ValueError for all faults."""
+    """YAML with every scalar as its own text. Anchors and aliases are refused: a few lines of them
+    expand to gigabytes, and in real files they are plain `&` and `*`. ValueError for all faults."""
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        if "*" in text and "&" in text and _has_alias(text, loader):
-            raise ValueError("aliases are not read")
+        if _ANCHOR_VALUE.search(text) or ("*" in text and "&" in text and _has_alias(text, loader)):
+            raise ValueError("anchors and aliases are not read")
         return YAMLHandler().load(text, Loader=loader)
     except (yaml.YAMLError, RecursionError, TypeError) as error:
         raise ValueError(str(error)) from error

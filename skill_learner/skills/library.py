@@ -16,7 +16,7 @@ from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
-from skill_learner.skills.frontmatter import parse, render
+from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
 from skill_learner.skills.patching import occurrence_lines, replace_once
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
@@ -138,14 +138,13 @@ class SkillLibrary:
         with self._locked():
             stored = self._ours(patch.name)
             body = stored.parsed.body
-            if not self._same_body(stored, patch.base_hash):
-                rebased = rebase and len(occurrence_lines(body, patch.old)) == 1
-                if not rebased:
-                    raise LibraryError(
-                        f"skill {patch.name!r} has changed since it was read "
-                        f"(now {stored.skill.content_hash}). Its text is:\n{stored.skill.body}",
-                        "Read it again and make the patch against this text.",
-                    )
+            fresh = self._reader.same_body(stored, patch.base_hash)
+            if not fresh and not (rebase and len(occurrence_lines(body, patch.old)) == 1):
+                raise LibraryError(
+                    f"skill {patch.name!r} has changed since it was read "
+                    f"(now {stored.skill.content_hash}). Its text is:\n{stored.skill.body}",
+                    "Read it again and make the patch against this text.",
+                )
             body = replace_once(body, patch.old, patch.new, patch.name)
             if not body.strip():
                 raise LibraryError(f"the patch would leave {patch.name!r} without a text")
@@ -290,18 +289,6 @@ class SkillLibrary:
             return self._reader.read(place).skill
         except SkillLearnerError:
             return None
-
-    def _same_body(self, stored: StoredSkill, base_hash: str) -> bool:
-        """Whether `base_hash` is of this version, or of one that differs in our metadata only."""
-        if base_hash == stored.skill.content_hash:
-            return True
-        known = {entry.change.after for entry in self._history.entries(stored.place.name)}
-        if base_hash not in known:
-            return False
-        try:
-            return parse(self._history.bytes_of(base_hash)).body == stored.parsed.body
-        except SkillLearnerError:
-            return False
 
     def _landed(self, name: str, place: Place | None) -> Entries:
         disk = content_hash(place.file.read_bytes()) if place is not None else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from skill_learner.errors import LibraryError
+from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.models import Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder, read_capped
 from skill_learner.skills.frontmatter import ParsedSkill, parse
@@ -76,6 +76,18 @@ class SkillReader:
             if entry.change.after == digest:
                 return entry.record, entry.record.hash == digest
         return (entries[-1].record if record is None else record), False
+
+    def same_body(self, stored: StoredSkill, base_hash: str) -> bool:
+        """Whether `base_hash` is of this version, or of one that differs in our metadata only."""
+        if base_hash == stored.skill.content_hash:
+            return True
+        known = {entry.change.after for entry in self._history.entries(stored.place.name)}
+        if base_hash not in known:
+            return False
+        try:
+            return parse(self._history.bytes_of(base_hash)).body == stored.parsed.body
+        except SkillLearnerError:
+            return False
 
 
 def _skill(

@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 _BUSY_MS = 5_000
 _DEAD_FLOOR = 500
+_WAL_BYTES = 4 << 20
 _WHOLE_COLUMNS = ("name", "description", "triggers", "asks", "prose", "code", "parts", "bigrams")
 
 
@@ -151,6 +152,7 @@ class SqliteIndex:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
                 migrate(connection)
                 self._db.chmod(0o600)
             except BaseException:

@@ -1,0 +1,114 @@
+"""The canonical form: valid by the specification, and returned unchanged by every reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import frontmatter as python_frontmatter
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from skills_ref.validator import validate as spec_faults
+
+from skill_learner.errors import SkillFormatError
+from skill_learner.skills import frontmatter
+from skill_learner.skills.front_matter_text import split_text
+from skill_learner.skills.frontmatter import parse, render
+
+NAMES = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,3}", fullmatch=True).filter(
+    lambda name: not frontmatter.name_faults(name)
+)
+TEXTS = st.text(max_size=200) | st.text(
+    alphabet=st.sampled_from("-:#*&\"'\\|>{}[]%@`\n\t ab\x7f\x85\u2028\ufeff🧬"), max_size=60
+)
+DESCRIPTIONS = TEXTS.filter(lambda text: not frontmatter.description_faults(text))
+METADATA = st.dictionaries(
+    st.from_regex(r"[a-z][a-z0-9]{0,6}(-[a-z0-9]{1,6}){0,2}", fullmatch=True), TEXTS, max_size=5
+)
+
+
+@given(NAMES, DESCRIPTIONS, TEXTS, METADATA)
+def test_what_is_written_is_read_back(
+    name: str, description: str, body: str, metadata: dict[str, str]
+) -> None:
+    data = render(name, description, body, metadata=metadata, license="MIT")
+    parsed = parse(data)
+    assert (parsed.name, parsed.description) == (name, description.strip())
+    assert (parsed.body, parsed.license, parsed.metadata) == (body, "MIT", metadata)
+    again = render(
+        parsed.name, parsed.description, parsed.body, metadata=parsed.metadata, license="MIT"
+    )
+    assert again == data
+
+
+@given(NAMES, DESCRIPTIONS, METADATA)
+def test_the_quick_reader_and_yaml_agree(
+    name: str, description: str, metadata: dict[str, str]
+) -> None:
+    front = split_text(render(name, description, "", metadata=metadata).decode(), "x").front
+    assert front is not None
+    quick = frontmatter._read_canonical(front)
+    assert quick is not None
+    assert quick == yaml.load(front, Loader=yaml.BaseLoader)
+    if hasattr(yaml, "CBaseLoader"):
+        assert quick == yaml.load(front, Loader=yaml.CBaseLoader)
+
+
+@given(NAMES, DESCRIPTIONS, TEXTS, METADATA)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_the_validator_of_the_specification_accepts_it(
+    tmp_path: Path, name: str, description: str, body: str, metadata: dict[str, str]
+) -> None:
+    folder = tmp_path / name
+    folder.mkdir(exist_ok=True)
+    (folder / "SKILL.md").write_bytes(
+        render(name, description, body, metadata=metadata, license="a --- b")
+    )
+    assert spec_faults(folder) == []
+
+
+def test_another_reader_understands_it() -> None:
+    data = render("x", "Use when: a --- b # c", "\nBody\n", metadata={"skill-learner-state": "1"})
+    post = python_frontmatter.loads(data.decode())
+    assert post["description"] == "Use when: a --- b # c"
+    assert post["metadata"] == {"skill-learner-state": "1"}
+    assert post.content == "Body"
+
+
+@pytest.mark.parametrize(
+    "name", ["yes", "no", "on", "y", "true", "12", "1e3", "0x1f", "2026-01-01"]
+)
+def test_names_that_yaml_takes_for_something_else_stay_text(name: str) -> None:
+    data = render(name, "d", "b")
+    assert f'name: "{name}"'.encode() in data
+    assert parse(data).name == name
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    parsed = parse(render("x", "a\ud800", "b\udfff"))
+    assert (parsed.description, parsed.body) == ("a\ufffd", "b\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "metadata", "fault"),
+    [
+        ("Upper", "d", {}, "lower-case"),
+        ("a--b", "d", {}, "single hyphens"),
+        ("-a", "d", {}, "single hyphens"),
+        ("é", "d", {}, "ASCII"),
+        ("a" * 65, "d", {}, "at most 64"),
+        ("con", "d", {}, "Windows"),
+        ("../x", "d", {}, "ASCII"),
+        ("x", " ", {}, "description is empty"),
+        ("x", "~", {}, "description is empty"),
+        ("x", "d" * 1025, {}, "at most 1024"),
+        ("x", "d", {"a: b": "c"}, "metadata key"),
+        ("x", "d", {"a---b": "c"}, "metadata key"),
+    ],
+)
+def test_what_breaks_the_specification_is_not_written(
+    name: str, description: str, metadata: dict[str, str], fault: str
+) -> None:
+    with pytest.raises(SkillFormatError, match=fault):
+        render(name, description, "b", metadata=metadata)
