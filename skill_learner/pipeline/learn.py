@@ -193,9 +193,13 @@ def _neighbours(
     text = "\n".join(needles)
     if len(text) < _SHORTEST_NEEDLE:
         text += "\n" + "\n".join(step.text for step in session.steps if step.kind == "human")
-    nearest = services.search.nearest(text.strip() or digest.text, NEIGHBOURS)
-    scopes = {_scope(session), "user"}
-    return tuple(skill for skill in nearest if skill.scope in scopes)
+    hits = services.search.search(
+        text.strip() or digest.text,
+        top_k=NEIGHBOURS,
+        scope=_scope(session),
+        states=("active", "candidate"),
+    )
+    return tuple(hit.skill for hit in hits)
 
 
 def _scope(session: Session) -> str:

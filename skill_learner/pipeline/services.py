@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from skill_learner.interfaces import Reviewer
+from skill_learner.interfaces import Reviewer, SearchHit
 from skill_learner.jobs import JobStore
 from skill_learner.ledger import Ledger
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
@@ -61,9 +61,17 @@ class Library(Protocol):
 
 
 class NearestSkills(Protocol):
-    """Finds the skills that are nearest to a text (`search.SkillSearch`)."""
+    """Finds a scope's skills, and the user-wide ones, that are nearest to a text
+    (`search.SkillSearch`)."""
 
-    def nearest(self, text: str, k: int) -> Sequence[Skill]: ...
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 5,
+        scope: str | None = None,
+        states: Collection[SkillState] = ...,
+    ) -> Sequence[SearchHit]: ...
 
 
 @dataclass(frozen=True)

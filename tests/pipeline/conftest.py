@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ import pytest
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.files import ensure_private_dir
 from skill_learner.hook_runtime.project_key import project_key
+from skill_learner.interfaces import Reviewer
 from skill_learner.jobs import JobStore, Wish
 from skill_learner.journal import journal_path
 from skill_learner.paths import StatePaths
+from skill_learner.pipeline import PipelineServices
+from skill_learner.wiring import build_services
 
 
 @pytest.fixture
@@ -140,3 +144,34 @@ class JournalWriter:
 @pytest.fixture
 def journal(paths: StatePaths, project: Path) -> JournalWriter:
     return JournalWriter(paths, project)
+
+
+class Published:
+    """Stands for the editor's files: remembers what was published."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def __call__(self, project: str, key: str) -> None:
+        self.calls.append((project, key))
+
+
+@pytest.fixture
+def published() -> Published:
+    return Published()
+
+
+@pytest.fixture
+def make_services(
+    config: SkillLearnerConfig, paths: StatePaths, published: Published
+) -> Callable[..., PipelineServices]:
+    """Real parts; settings and reviewer may be given."""
+
+    def make(reviewer: Reviewer | None = None, **settings: Any) -> PipelineServices:
+        values = {"state_dir": config.state_dir, "provider": "offline", **settings}
+        given = SkillLearnerConfig.from_dict(values)
+        services = build_services(given, None)
+        chosen = services.make_reviewer if reviewer is None else (lambda: reviewer)
+        return replace(services, make_reviewer=chosen, publish=published)
+
+    return make

@@ -1,0 +1,399 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from skill_learner import tally
+from skill_learner.errors import LibraryError, ProviderUnavailableError
+from skill_learner.files import locked
+from skill_learner.interfaces import ReviewRequest
+from skill_learner.jobs import Job
+from skill_learner.marks import read_mark
+from skill_learner.models import Review
+from skill_learner.paths import StatePaths
+from skill_learner.pipeline import PipelineServices, run_detached, run_jobs
+from skill_learner.reviewers.llm import LLMReviewer
+from skill_learner.testing import ScriptedLLM
+
+Journal = Any
+MakeServices = Callable[..., PipelineServices]
+NOTHING = {"outcome": "done", "skills": [], "nothing_because": "known already"}
+
+
+def llm_reviewer(*script: Any) -> LLMReviewer:
+    return LLMReviewer(ScriptedLLM(*script), "scripted", "m")
+
+
+def statuses(ended: list[Job]) -> list[tuple[str, str]]:
+    return [(job.session, job.status) for job in ended]
+
+
+def test_a_session_becomes_a_candidate_skill(
+    make_services: MakeServices, journal: Journal, published: Any, paths: StatePaths
+) -> None:
+    path = journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    services = make_services()
+
+    (job,) = run_jobs(services)
+
+    assert (job.status, job.attempts) == ("done", 1)
+    (skill,) = services.library.list()
+    assert (skill.state, skill.scope, skill.sessions) == ("candidate", journal.key, ("s1",))
+    assert job.detail == f"created {skill.name} (candidate)"
+    assert job.result["reviewer"] == "offline"
+    assert [item["kind"] for item in job.result["episodes"]] == ["fixed_failure"]
+    (decision,) = job.result["decisions"]
+    assert decision["verdict"] == "candidate"
+    assert decision["reasons"]
+    assert read_mark(paths, "s1") == path.stat().st_size
+    assert published.calls == [(str(journal.project), journal.key)]
+    news = (paths.news_dir / journal.key).read_text()
+    assert news == "1 candidate waits: skill-learner list --candidates"
+    assert services.ledger.calls() == []  # no model was asked
+
+
+def test_a_second_session_makes_it_active(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    services = make_services()
+    for session in ("s1", "s2"):
+        journal.fixed_failure(session)
+        journal.request("session_end", session)
+        run_jobs(services)
+
+    (skill,) = services.library.list()
+    assert (skill.state, skill.sessions) == ("active", ("s1", "s2"))
+    news = (paths.news_dir / journal.key).read_text()
+    assert news.startswith("skill-learner learned 1 skill from this project's last session: ")
+    assert f"See: skill-learner show {skill.name}" in news
+
+
+def test_without_an_episode_no_reviewer_is_asked(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    path = journal.routine("s1")
+    journal.request("session_end", "s1")
+
+    (job,) = run_jobs(make_services(llm_reviewer()))
+
+    assert (job.status, job.detail) == ("done", "nothing non-obvious")
+    assert read_mark(paths, "s1") == path.stat().st_size
+
+
+def test_review_when_always_asks(make_services: MakeServices, journal: Journal) -> None:
+    journal.routine("s1")
+    journal.request("session_end", "s1")
+    services = make_services(llm_reviewer(NOTHING), review_when="always")
+
+    (job,) = run_jobs(services)
+
+    assert job.detail == "nothing to save: known already"
+    assert services.ledger.today().reviews == 1
+
+
+def test_a_completed_review_clears_the_tally(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    journal.fixed_failure("s1")
+    tally.rebuild(paths, journal.key)
+    assert tally.unreviewed(paths, journal.key) == 4
+    journal.request("nudge", "s1")
+    run_jobs(make_services())
+    assert tally.unreviewed(paths, journal.key) == 0
+
+
+def test_a_failed_review_clears_nothing(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    journal.fixed_failure("s1")
+    tally.rebuild(paths, journal.key)
+    journal.request("nudge", "s1")
+    services = make_services(llm_reviewer(ProviderUnavailableError("not logged in")))
+
+    (job,) = run_jobs(services)
+
+    assert (job.status, job.detail) == ("failed", "not logged in")
+    assert read_mark(paths, "s1") == 0
+    assert tally.unreviewed(paths, journal.key) == 4
+    assert "not logged in" in paths.review_log.read_text()
+    assert services.ledger.today().reviews == 0
+
+
+def test_at_the_ceiling_jobs_wait_and_say_so(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    for session in ("s1", "s2"):
+        journal.fixed_failure(session)
+        journal.request("session_end", session)
+    services = make_services(llm_reviewer(NOTHING, NOTHING), daily_reviews=1)
+
+    ended = run_jobs(services)
+
+    assert statuses(ended) == [("s1", "done"), ("s2", "queued")]
+    assert ended[1].detail == "waits: 1 of 1 reviews of today are used"
+    assert read_mark(paths, "s2") == 0
+    assert services.jobs.pending_marker.exists()
+
+    raised = make_services(llm_reviewer(NOTHING), daily_reviews=2)
+    assert statuses(run_jobs(raised)) == [("s2", "done")]
+
+
+def test_the_offline_reviewer_knows_no_ceiling(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    assert statuses(run_jobs(make_services(daily_reviews=0))) == [("s1", "done")]
+
+
+def test_a_session_is_reviewed_from_where_the_last_review_ended(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    services = make_services()
+    journal.fixed_failure("s1")
+    journal.request("nudge", "s1")
+    run_jobs(services)
+    journal.request("session_end", "s1")
+    (nothing_new,) = run_jobs(services)
+    assert nothing_new.detail == "nothing new since the last review"
+
+    journal.routine("s1")
+    journal.request("session_end", "s1")
+    (job,) = run_jobs(services)
+
+    assert job.detail == "nothing non-obvious"
+    assert len(services.library.list()) == 1
+
+
+def test_by_hand_a_session_is_reviewed_as_a_whole(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    run_jobs(make_services())
+
+    asking = make_services(llm_reviewer(NOTHING))
+    (job,) = run_jobs(asking, only_session="s1")
+
+    assert (job.reason, job.detail) == ("manual", "nothing to save: known already")
+    assert run_jobs(asking, only_session="never-seen") == []
+
+
+def test_a_fault_in_one_job_does_not_stop_the_next(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    journal.request("session_end", "no-journal")
+    journal.fixed_failure("s2")
+    journal.request("session_end", "s2")
+
+    ended = run_jobs(make_services())
+
+    assert statuses(ended) == [("no-journal", "failed"), ("s2", "done")]
+    assert "no event and no transcript" in ended[0].detail
+
+
+def test_what_the_library_refuses_is_told_and_the_rest_is_kept(
+    make_services: MakeServices, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    services = make_services()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise LibraryError("the disk is full")
+
+    monkeypatch.setattr(services.library, "create", refuse)
+    (job,) = run_jobs(services)
+
+    assert job.status == "done"
+    assert "1 refused by the library" in job.detail
+    assert "the disk is full" in job.result["failures"][0]
+
+
+def test_sessions_of_reviews_are_passed_over(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    from skill_learner.reviewers.llm import load_prompt
+
+    journal.prompt("own", load_prompt() + "\n<session-digest-0123456789ab>")
+    journal.bash("own", "pytest", "boom", failed=True)
+    journal.bash("own", "pytest", "1 passed")
+    journal.prompt("other", "You are a Claude-Mem, a specialized observer tool.")
+    journal.bash("other", "pytest", "boom", failed=True)
+    journal.bash("other", "pytest", "1 passed")
+    for session in ("own", "other"):
+        journal.event(session, "SessionEnd")
+        journal.request("session_end", session)
+
+    ended = run_jobs(make_services(llm_reviewer()))
+
+    assert [job.detail for job in ended] == [
+        "passed over: a review of skill-learner itself",
+        "passed over: a headless session of another learning tool",
+    ]
+    assert read_mark(paths, "own") > 0
+
+
+def test_a_person_who_speaks_of_such_tools_is_heard(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    journal.prompt("s1", "Why does it say `You are a Claude-Mem, a specialized observer`?")
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    (job,) = run_jobs(make_services())
+    assert "passed over" not in job.detail
+
+
+class WishesMeanwhile:
+    """A reviewer during whose work other hooks leave wishes."""
+
+    name = "meanwhile"
+
+    def __init__(self, leave_wish: Callable[[], None]) -> None:
+        self.leave_wish = leave_wish
+        self.reviewed: list[str] = []
+
+    def review(self, request: ReviewRequest) -> Review:
+        self.reviewed.append(request.session.id)
+        if len(self.reviewed) == 1:
+            self.leave_wish()
+        return Review("done", (), "nothing")
+
+
+def test_a_wish_that_comes_during_a_review_is_not_lost(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    def another() -> None:
+        journal.fixed_failure("s2")
+        journal.request("session_end", "s2")
+
+    reviewer = WishesMeanwhile(another)
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    run_jobs(make_services(reviewer))
+    assert reviewer.reviewed == ["s1", "s2"]
+
+
+def test_the_same_session_is_reviewed_again_when_it_went_on_meanwhile(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    def goes_on() -> None:
+        journal.fixed_failure("s1")
+        journal.request("session_end", "s1")
+
+    reviewer = WishesMeanwhile(goes_on)
+    journal.fixed_failure("s1")
+    journal.request("nudge", "s1")
+    ended = run_jobs(make_services(reviewer))
+    assert reviewer.reviewed == ["s1", "s1"]
+    assert [job.reason for job in ended] == ["nudge", "session_end"]
+
+
+def test_who_does_not_get_the_lock_leaves_its_wish(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    services = make_services()
+
+    with locked(paths.review_lock):
+        assert run_jobs(services) == []
+        assert services.jobs.all() == []
+
+    waiting = threading.Thread(target=run_jobs, args=(services,), kwargs={"wait": True})
+    with locked(paths.review_lock):
+        waiting.start()
+        assert services.jobs.all() == []
+    waiting.join(30)
+    assert [job.status for job in services.jobs.all()] == ["done"]
+
+
+def test_a_wish_left_while_the_lock_is_let_go_is_seen(
+    make_services: MakeServices, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process found the lock taken after our last look at its wish."""
+    from skill_learner.pipeline import runner
+
+    tidy = runner._tidy
+    late = iter(["s2"])
+
+    def leave_wish(services: PipelineServices) -> None:
+        tidy(services)
+        for session in late:
+            journal.fixed_failure(session)
+            journal.request("session_end", session)
+
+    monkeypatch.setattr(runner, "_tidy", leave_wish)
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    ended = run_jobs(make_services())
+    assert statuses(ended) == [("s1", "done"), ("s2", "done")]
+
+
+def test_ctrl_c_leaves_the_job_for_later(make_services: MakeServices, journal: Journal) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    services = make_services(WishesMeanwhile(interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(services)
+    (job,) = services.jobs.open()
+    assert (job.status, job.attempts) == ("queued", 0)
+
+
+def test_a_session_that_kills_every_review_is_given_up(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    path = journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    services = make_services()
+    from skill_learner.pipeline import collect_requests
+
+    collect_requests(services)
+    for _ in range(3):
+        assert services.jobs.take() is not None
+        services.jobs.requeue_interrupted() if _ < 2 else None
+
+    ended = run_jobs(services)
+
+    assert statuses(ended) == [("s1", "abandoned")]
+    assert read_mark(paths, "s1") == path.stat().st_size
+    assert "given up" in paths.review_log.read_text()
+
+
+def test_faults_of_a_detached_review_go_to_the_log(
+    make_services: MakeServices, paths: StatePaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skill_learner.pipeline import runner
+
+    def explode(*_: object, **__: object) -> list[Job]:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(runner, "run_jobs", explode)
+    run_detached(make_services())
+    assert "RuntimeError: no such luck" in paths.review_log.read_text()
+
+
+def test_secrets_do_not_reach_the_model(make_services: MakeServices, journal: Journal) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
+    journal.prompt("s1", "make the deploy work")
+    failing = f"curl -H 'Authorization: Bearer {token}' https://api.example.com/deploy"
+    journal.bash("s1", failing, f"error: token {token} lacks scope", failed=True)
+    journal.edit("s1", "deploy.toml", "a", "b")
+    journal.bash("s1", failing, "deployed")
+    journal.event("s1", "Stop")
+    journal.request("session_end", "s1")
+    reviewer = llm_reviewer(NOTHING)
+
+    (job,) = run_jobs(make_services(reviewer, review_when="always"))
+
+    (request,) = reviewer._provider.requests  # type: ignore[attr-defined]
+    assert "lacks scope" in str(request.messages)
+    assert token not in str(request.messages)
+    assert token not in str(job.result)
