@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from skill_learner.learning.command_words import (
     FILTER_PROGRAMS,
@@ -74,6 +75,7 @@ def command_of(call: ToolCall | None) -> str:
     return command if isinstance(command, str) else ""
 
 
+@lru_cache(maxsize=4096)
 def parts_of(line: str) -> tuple[Part, ...]:
     """The simple commands of a line in order, empty ones left out."""
     found: list[Part] = []
@@ -161,6 +163,7 @@ def reduce_word(word: str, project: str = "") -> str:
     return _NUMBER.sub("N", _HASH.sub("H", plain))
 
 
+@lru_cache(maxsize=8192)
 def normal_form(part: Part, project: str = "") -> str:
     """Equal for the same command in another checkout, at another time, with other numbers."""
     if not part.words:
@@ -196,6 +199,7 @@ def positionals(part: Part) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=8192)
 def goal(part: Part) -> str:
     """What a command is for, regardless of its options: `go build`, `pnpm test`, `python build.py`,
     `markdownlint-cli2` (through npx)."""
@@ -254,6 +258,7 @@ def is_work(line: str) -> bool:
     return bool(work_parts(line))
 
 
+@lru_cache(maxsize=4096)
 def work_parts(line: str) -> tuple[Part, ...]:
     """The main parts that do more than look around."""
     return tuple(part for part in main_parts(line) if not is_read_only(part))

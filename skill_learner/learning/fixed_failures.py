@@ -22,6 +22,7 @@ from skill_learner.learning.signatures import (
     error_signature,
     make_key,
     message_of,
+    score_line,
 )
 from skill_learner.learning.step_files import changed_in
 from skill_learner.models import Episode, Session, Step
@@ -77,7 +78,9 @@ def _episode(
 ) -> Episode | None:
     assert passing.call is not None
     still_standing = {
-        error_signature([one]) for one in clean_result(passing.call.result).splitlines() if one
+        error_signature([one])
+        for one in clean_result(passing.call.result).splitlines()
+        if score_line(one)
     }
     failures = [one for one in failures if one.signature not in still_standing]
     if not failures:

@@ -113,6 +113,7 @@ def _collect_step(
     if call.name.lower() in EDIT_TOOLS:
         if call.status != "failed":
             edits = _edits(step.number, call.input)
+            strong.extend(edit.file for edit in edits)
             texts.edits.extend(edits)
             changed.update(edit.file for edit in edits)
         else:

@@ -27,8 +27,10 @@ EDITOR_RULES = re.compile(
 
 _ENVIRONMENT = re.compile(
     # network
-    r"could not resolve host|name or service not known|temporary failure in name resolution"
-    r"|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|network is unreachable"
+    r"could not resolve host|name or service not known"
+    r"|temporary failure in name resolution"
+    r"|getaddrinfo|\bENOTFOUND|\bEAI_AGAIN|\bECONNREFUSED|\bECONNRESET"
+    r"|\bETIMEDOUT|network is unreachable"
     r"|connection (?:refused|reset|timed out|aborted)|failed to connect to|no route to host"
     r"|max retries exceeded|proxy ?error|tunnel connection failed|SSL certificate problem"
     r"|certificate verify failed|TLS handshake|rate limit|too many requests|\b429\b.*requests"
@@ -41,10 +43,11 @@ _ENVIRONMENT = re.compile(
     r"|no package\.json|go\.mod file not found|no makefile found|no rule to make target"
     r"|could not find `?Cargo\.toml|can't cd to"
     # permissions, sandbox, limits of the machine
-    r"|permission denied|operation not permitted|EACCES|EPERM|read-only file system"
+    r"|permission denied|operation not permitted|\bEACCES|\bEPERM|read-only file system"
     r"|access is denied|sandbox|must be (?:run as )?root|sudo:.*password"
-    r"|no space left on device|out of memory|cannot allocate memory|\bkilled\b\s*$|ENOSPC|ENOMEM"
-    r"|address already in use|EADDRINUSE|cannot connect to the docker daemon"
+    r"|no space left on device|out of memory|cannot allocate memory|\bkilled\b\s*$"
+    r"|\bENOSPC|\bENOMEM"
+    r"|address already in use|\bEADDRINUSE|cannot connect to the docker daemon"
     r"|^timeout\b|command timed out|timed out after|^Exit code (?:124|126|127|130|137|143)$"
     # the shell's own grammar
     r"|no matches found|parse error near|unknown file attribute|unexpected EOF while looking"
@@ -54,7 +57,7 @@ _ENVIRONMENT = re.compile(
 )
 
 _VACUOUS = re.compile(
-    r"^\s*(?:no tests? (?:found|ran|were found|to run)|no test files?\s*(?:found)?$"
+    r"^[ \t]*(?:no tests? (?:found|ran|were found|to run)|no test files?\s*(?:found)?$"
     r"|collected 0 items"
     r"|ran 0 tests|0 tests? (?:ran|passed|executed)|no files (?:matching|were found)"
     r"|testing: warning: no tests to run|\[no tests to run\]|=+ no tests ran)",
@@ -63,9 +66,9 @@ _VACUOUS = re.compile(
 """Runs that passed because they did nothing."""
 
 _FAILED_TEXT = re.compile(
-    r"^\s*(?:Traceback \(most recent call last\)|panic: |fatal: |thread '.*' panicked)"
-    r"|^\s*(?:\S+[:(]\d+(?:[:,]\d+)?\)?:?\s*)?(?:fatal )?error(?:\[\w+\]|\s+[A-Z]{1,4}\d+)?: "
-    r"|^\s*[\w.]*(?:Error|Exception)\b: |^(?:---? )?FAIL(?:ED|URE)?\b|^\s*(?:✗|✘|⨯|❌)"
+    r"^[ \t]*(?:Traceback \(most recent call last\)|panic: |fatal: |thread '.*' panicked)"
+    r"|^[ \t]*(?:\S+[:(]\d+(?:[:,]\d+)?\)?:?\s*)?(?:fatal )?error(?:\[\w+\]|\s+[A-Z]{1,4}\d+)?: "
+    r"|^\s*[\w.]*(?:Error|Exception)\b: |^(?:---? )?FAIL(?:ED|URE)?\b|^[ \t]*(?:✗|✘|⨯|❌)"
     r"|\bBUILD FAILED\b|\b[1-9]\d* (?:tests? )?(?:failed|failures?|failing)\b"
     r"|\b[1-9]\d* errors?\b(?! (?:in 0|handler|page))|npm ERR!|^make(?:\[\d+\])?: \*\*\*"
     r"|ELIFECYCLE",
@@ -73,10 +76,11 @@ _FAILED_TEXT = re.compile(
 )
 
 _PASSED_TEXT = re.compile(
-    r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|^\s*(?:PASS|ok)\b|✓|✔|\ball (?:checks|tests) passed"
+    r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b|^[ \t]*(?:PASS|ok)\b|✓|✔"
+    r"|\ball (?:checks|tests) passed"
     r"|\b0 (?:issues|errors?|problems|failures|failed)\b|\bno (?:issues|errors|problems) found"
     r"|build (?:succeeded|successful|complete)|\bBUILD SUCCESS|compiled successfully"
-    r"|Success: no issues|^\s*Finished\b|built in [\d.]+|^OK\b(?: \(|$)",
+    r"|Success: no issues|^[ \t]*Finished\b|built in [\d.]+|^OK\b(?: \(|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -17,7 +17,9 @@ _NEGATIVE = re.compile(
     r"|\b(?:never|cannot|can['’]?t|don['’]?t|do not|avoid) us(?:e|ing)\b.{0,60}\b(?:here"
     r"|environment|machine|sandbox)\b"
     r"|\b(?:funktioniert|geht) nicht\b|\bne fonctionne pas\b|\bno funciona\b|\bnão funciona\b"
-    r"|\bnon funziona\b|\bwerkt niet\b|\bnie działa\b|не работает|動作しない|不工作|无法使用|작동하지 않"
+    r"|\bnon funziona\b|\bwerkt niet\b"
+    r"|\bnie działa\b|не работает|動作しない"
+    r"|不工作|无法使用|작동하지 않"
     r"|\bçalışmıyor\b",
     re.IGNORECASE,
 )
@@ -52,7 +54,9 @@ def _redacted_claims(claims: tuple[Claim, ...], redactor: Redactor) -> tuple[Cla
 def injection_reasons(*texts: str) -> tuple[str, ...]:
     """Why a text may be an instruction smuggled in, in words."""
     found = [finding for text in texts for finding in injection.findings(text)]
-    return tuple(dict.fromkeys(f"looks like an injected instruction: {one.kind}" for one in found))
+    return tuple(
+        dict.fromkeys(f"looks like an injected instruction: {one.reason}" for one in found)
+    )
 
 
 def complaint(draft: CreateSkill) -> str:

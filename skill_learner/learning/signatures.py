@@ -46,6 +46,7 @@ _HEX = re.compile(
     r"\b(?:0x[0-9a-f]+|(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,}){0,4})\b", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_WINDOW = 300
 _SPACE = re.compile(r"\s+")
 
 _LINT_CODE = re.compile(
@@ -75,14 +76,20 @@ def score_line(line: str) -> int:
 def error_lines(result: str | None, limit: int = 3) -> tuple[str, ...]:
     """The most telling lines of a failed result, best first, each at most 300 characters. When no
     line looks like an error, the first line that is not noise."""
-    lines = [line.strip() for line in clean_result(result).splitlines()]
-    best = max((score_line(line) for line in lines), default=0)
+    lines = _window([line.strip() for line in clean_result(result).splitlines()])
+    scores = [score_line(line) for line in lines]
+    best = max(scores, default=0)
     if best == 0:
         return tuple(line[:300] for line in lines if line and not _NOISE.search(line))[:1]
-    wanted = [line for line in lines if score_line(line) == best]
+    wanted = [line for line, score in zip(lines, scores, strict=True) if score == best]
     if best == 5:
         wanted.reverse()  # of chained exceptions the last is the one that reached the top
     return tuple(dict.fromkeys(line[:300] for line in wanted))[:limit]
+
+
+def _window(lines: list[str]) -> list[str]:
+    """The head and the tail of a long output: what tells of an error stands there."""
+    return lines if len(lines) <= 2 * _WINDOW else [*lines[:_WINDOW], *lines[-_WINDOW:]]
 
 
 def message_of(line: str) -> str:

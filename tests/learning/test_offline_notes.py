@@ -1,0 +1,126 @@
+"""Notes without a model: what they hold, and what never gets into one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from session_builder import SessionBuilder
+
+from skill_learner.interfaces import ReviewRequest
+from skill_learner.learning.episodes import find_episodes
+from skill_learner.models import CreateSkill, Digest, Session
+from skill_learner.reviewers.note_texts import TEXTS
+from skill_learner.reviewers.offline import OfflineReviewer
+
+ERROR = "Traceback (most recent call last):\nValueError: bad option 'x' in build.toml"
+
+
+def review(session: Session) -> tuple[CreateSkill, ...]:
+    request = ReviewRequest(session, Digest("", 0, frozenset()), find_episodes(session), ())
+    found = OfflineReviewer().review(request)
+    assert bool(found.proposals) != bool(found.nothing_because)
+    assert all(isinstance(one, CreateSkill) for one in found.proposals)
+    return found.proposals  # type: ignore[return-value]
+
+
+def _fixed(human: str = "build it", error: str = ERROR) -> SessionBuilder:
+    failing = SessionBuilder().human(human).bash("python build.py", error, "failed")
+    again = failing.bash("python build.py", error, "failed")
+    return again.edit("build.toml", 'mode = "x"', 'mode = "fast"').bash("python build.py", "ok")
+
+
+def test_a_fixed_failure_says_what_failed_what_changed_and_what_passed() -> None:
+    (note,) = review(_fixed().session())
+    assert note.description.startswith("Use when `python build.py` fails with: ValueError: bad")
+    assert len(note.description) <= 400
+    for part in ("## When", "ValueError: bad option 'x' in build.toml", "## What worked",
+                 "`build.toml`", 'mode = "fast"', "not verified", "## Check",
+                 "`python build.py` passed."):  # fmt: skip
+        assert part in note.body
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", note.name)
+    assert not note.explicit
+    assert all(claim.steps and claim.text in note.body for claim in note.evidence)
+
+
+def test_the_humans_words_are_kept_letter_by_letter() -> None:
+    words = "Always use pnpm in this repository, never npm"
+    (rule,) = review(SessionBuilder().human(words).session())
+    assert rule.explicit
+    assert f"> {words}" in rule.body
+    worked = SessionBuilder().human("add it").edit("web/page.ts").assistant("Done.")
+    wrong = "That's wrong, the port is set in the env file"
+    (note,) = review(worked.human(wrong).session())
+    assert not note.explicit
+    assert f"> {wrong}" in note.body
+    assert "`web/page.ts`" in note.description
+
+
+@pytest.mark.parametrize(
+    ("human", "start", "heading"),
+    [
+        ("Bitte baue das Projekt, es ist nicht fertig", "Verwenden, wenn", "## Was geholfen hat"),
+        ("Construis le projet et corrige les erreurs", "À utiliser quand", "## Ce qui a marché"),
+        ("プロジェクトをビルドしてください", "`python build.py`", "## うまくいったこと"),
+    ],
+)
+def test_notes_follow_the_humans_language(human: str, start: str, heading: str) -> None:
+    (note,) = review(_fixed(human).session())
+    assert note.description.startswith(start)
+    assert heading in note.body
+    assert note.name.isascii()
+
+
+def test_every_language_has_every_text_with_the_same_fields() -> None:
+    assert len(TEXTS) >= 10
+    fields = {key: sorted(re.findall(r"\{\w+\}", text)) for key, text in TEXTS["en"].items()}
+    for code, texts in TEXTS.items():
+        own = {key: sorted(re.findall(r"\{\w+\}", text)) for key, text in texts.items()}
+        lacking = {"failed_again"}  # some languages name the command there, some do not
+        for key in fields.keys() - lacking:
+            assert own[key] == fields[key], (code, key)
+
+
+def test_machine_paths_ids_and_secrets_stay_out() -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    sha = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"
+    error = (
+        f"/home/jane.doe/shop/b.py:3: ValueError: bad token {token} of jane.doe@example.org"
+        f" at {sha} in /tmp/build-8123/out 123e4567-e89b-12d3-a456-426614174000"
+    )
+    (note,) = review(_fixed(error=error).session())
+    everything = note.name + note.description + note.body + "".join(c.text for c in note.evidence)
+    for leak in (token, sha, "jane", "/tmp/build", "123e4567", "/work/shop"):
+        assert leak not in everything, leak
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "main.go:19:13: G304: Potential file inclusion via variable (gosec)",
+        "src/a.ts:1:2 warning Unexpected any @typescript-eslint/no-explicit-any",
+        "README.md:3:81 error MD013/line-length Line length",
+        "app.py:1:1: F401 'os' imported but unused",
+    ],
+)
+def test_a_linters_finding_is_its_own_documentation(error: str) -> None:
+    session = SessionBuilder().bash("make lint", f"{error}\n1 error", "failed").edit("a")
+    assert review(session.bash("make lint", "0 issues").session()) == ()
+
+
+def test_a_red_test_made_green_by_one_edit_is_ordinary_work() -> None:
+    red = SessionBuilder().bash("pytest", "E   AssertionError: assert 1 == 2", "failed")
+    assert review(red.edit("a.py").bash("pytest", "1 passed").session()) == ()
+
+
+def test_talk_about_a_plan_is_no_rule() -> None:
+    words = "I don't want it to be called shop-tab, use shop-tap instead of that"
+    plan = SessionBuilder().human("plan it").rejected("ExitPlanMode", {"plan": "…"}, words)
+    assert review(plan.session()) == ()
+    refused = SessionBuilder().human("go").rejected("Bash", {"command": "npm i"}, words)
+    assert len(review(refused.session())) == 1
+
+
+def test_answered_questions_are_left_to_a_model() -> None:
+    asked = SessionBuilder().human("There is a file nul here that I'm unable to remove, can you?")
+    assert review(asked.bash("del-nul --force x", "").session()) == ()
