@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from skill_learner import files
 from skill_learner.errors import InstallError
@@ -23,10 +22,12 @@ from skill_learner.install.places import (
     places_for,
     read_if_there,
 )
+from skill_learner.install.recognised import has_block, recognised_installs
 from skill_learner.install.records import load_all
 from skill_learner.models import Skill
 from skill_learner.paths import StatePaths
 from skill_learner.project import (
+    ProjectInstall,
     git_exclude_file,
     load_project,
     project_key,
@@ -68,20 +69,21 @@ def publish(
     key = project_key(project)
     with files.locked(paths.root / "publish.lock", timeout=60):
         record = load_project(paths, key)
-        installs = record.installs if record else ()
-        targets = {i.target for i in installs}
-        targets |= {r.target for r in load_all(paths) if r.scope == "user"}
+        on_record = record.installs if record else ()
+        installs = tuple(dict.fromkeys((*on_record, *recognised_installs(project))))
         work = _Work(paths, key, skills, build_index(skills, token_budget), make_link)
-        _exclude(work, project)
-        for name in sorted(targets):
+        _exclude(work, project, installs)
+        for name in sorted({i.target for i in installs} | _for_the_user(paths)):
             target = get_target(name)
-            tops = [worktree_root(Path(i.root)) for i in installs if i.target == name]
+            here = [i for i in installs if i.target == name and Path(i.root).is_dir()]
+            tops = (worktree_root(Path(i.root)) for i in here)
             for folder in dict.fromkeys((project, *tops)):
                 if folder.is_dir():
                     _links(work, folder / target.SKILLS_DIR["project"], (folder, project))
-            roots = {i.root for i in installs if i.target == name and Path(i.root).is_dir()}
-            for root in sorted(roots):
-                _index(work, target, places_for(target, "project", Path(root)))
+            for root in dict.fromkeys(i.root for i in here):
+                places = places_for(target, "project", Path(root))
+                if any(i.root == root for i in on_record) or has_block(places):
+                    _index(work, places)
         _remember(work)
         register(paths, project, made_dirs=tuple(dict.fromkeys(work.made_dirs)))
     return work.report()
@@ -97,13 +99,18 @@ def publish_user(
     """The same for user-wide skills, in the home folder of each target installed for the user."""
     with files.locked(paths.root / "publish.lock", timeout=60):
         work = _Work(paths, "user", skills, build_index(skills, token_budget), make_link)
-        for name in sorted({r.target for r in load_all(paths) if r.scope == "user"}):
+        for name in sorted(_for_the_user(paths)):
             target = get_target(name)
             places = places_for(target, "user", Path())
             _links(work, places.skills_dir, ())
-            _index(work, target, places)
+            _index(work, places)
         _remember(work)
     return work.report()
+
+
+def _for_the_user(paths: StatePaths) -> set[str]:
+    """Targets that are installed for all projects."""
+    return {record.target for record in load_all(paths) if record.scope == "user"}
 
 
 class _Work:
@@ -171,7 +178,7 @@ def _links(work: _Work, skills_dir: Path, boundary: tuple[Path, ...]) -> None:
             work.linked.add(name)
 
 
-def _index(work: _Work, target: ModuleType, places: Places) -> None:
+def _index(work: _Work, places: Places) -> None:
     try:
         notes = read_if_there(places.index)
         after = markdown_block.put_block(notes or b"", block_body(places, work.index), places.index)
@@ -189,14 +196,14 @@ def _index(work: _Work, target: ModuleType, places: Places) -> None:
         work.notes.append(error.message)
 
 
-def _exclude(work: _Work, project: Path) -> None:
+def _exclude(work: _Work, project: Path, installs: Iterable[ProjectInstall]) -> None:
     """Before the links, so that they never show in `git status`."""
     path = git_exclude_file(project)
     if path is None:
         return
     try:
         before = read_if_there(path)
-        lines = exclude_lines(work.paths, project, work.sources)
+        lines = exclude_lines(work.paths, project, work.sources, installs)
         after = git_exclude.put_lines(before or b"", lines, path)
         if after != (before or b""):
             check_place(path, ())
