@@ -2,6 +2,9 @@
 import sys
 
 sys.path.insert(0, sys.argv[1])
-from skill_learner.hook_runtime import process
+from skill_learner.hook_runtime import load_modules_fast
+
+load_modules_fast(sys.argv[1])
+from skill_learner.hook_runtime import process  # noqa: E402
 
 process.run()

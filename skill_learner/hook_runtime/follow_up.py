@@ -9,7 +9,7 @@ import posix
 from skill_learner.events import SESSION_END, SESSION_START, HookCall
 from skill_learner.hook_runtime.project_key import safe_name
 from skill_learner.hook_runtime.requests import ReviewRequests
-from skill_learner.hook_runtime.settings import read_file
+from skill_learner.hook_runtime.state_folder import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ import sys
 import time
 
 from skill_learner.events import SESSION_END, SESSION_START, TURN_END, HookCall, HookEvent
-from skill_learner.hook_runtime.append import append_byte, append_record
-from skill_learner.hook_runtime.fields import read_fields
+from skill_learner.hook_runtime.payload import as_json_value, read_fields
 from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
-from skill_learner.hook_runtime.record import build_record
-from skill_learner.hook_runtime.settings import read_settings
+from skill_learner.hook_runtime.state_folder import append_byte, append_record, read_settings
 from skill_learner.targets import TARGETS
 
 TYPE_CHECKING = False
@@ -28,6 +26,9 @@ _TRY_AGAIN = 0.1
 _DRIP = 4096  # chunks below this do not count as input that keeps coming
 _MOST_INPUT = 256 * 1024 * 1024
 _RECURSION_MARK = b"SKILL_LEARNER_REVIEW"
+_PLAIN_PATH = (
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-_.+,:;=@%~#()[]{} '!$&*<>?^`|"
+)
 
 
 def run() -> None:
@@ -107,12 +108,33 @@ def _journal(call: HookCall, payload: bytes) -> None:
     event = call.event
     name = safe_name(event.session_id or b"unknown") + b".jsonl"
     folder = call.state + b"/journal"
-    cap = call.settings[b"payload_cap"]
-    record = build_record(event, payload, int(time.time()), call.environ, cap)
-    call.size_before = append_record(folder, name, record)
+    data = as_json_value(payload, call.environ, call.settings[b"payload_cap"])
+    call.size_before = append_record(folder, name, build_record(event, int(time.time()), data))
     call.journal = folder + b"/" + name
     if event.counts:
         append_byte(call.state + b"/tally", event.project_key.encode("ascii"))
+
+
+def build_record(event: HookEvent, at: int, data: bytes) -> bytes:
+    """One journal line (format: ARCHITECTURE.md). The newline begins it, and none ends it: a line
+    torn by a kill can then never swallow the next one."""
+    return b'\n{"v":1,"t":%d,"e":"%s","ed":"%s","k":"%s","p":%s,"c":%d,"d":%s}' % (
+        at,
+        event.name.encode("ascii", "replace"),
+        event.editor.encode("ascii"),
+        event.project_key.encode("ascii"),
+        _path(event.project),
+        event.client_pid,
+        data,
+    )
+
+
+def _path(path: bytes) -> bytes:
+    if not path.translate(None, _PLAIN_PATH):
+        return b'"' + path + b'"'
+    from skill_learner.hook_runtime.json_bytes import quoted_path
+
+    return quoted_path(path)
 
 
 def _read_stdin() -> bytes:
@@ -123,7 +145,7 @@ def _read_stdin() -> bytes:
     size = 0
     try:
         while size < _MOST_INPUT:
-            chunk = _read_chunk(1 << 20 if chunks else 1 << 16)
+            chunk = _read_chunk(1 << 20 if size >= 1 << 16 else 1 << 16)
             if not chunk:
                 break
             chunks.append(chunk)

@@ -3,8 +3,6 @@
 Shared by the hook (where every import costs) and the cold commands, so that both agree.
 """
 
-import errno
-
 try:
     import posix
 except ImportError:  # Windows: the same calls under another name
@@ -14,7 +12,6 @@ _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 _LONGEST_NAME = 200
 _LONGEST_TAIL = 40
 _MOST_LINKS = 40
-_BELOW_IS_A_FILE = (errno.ENOTDIR,)
 
 
 def find_project(start: bytes) -> bytes:
@@ -33,9 +30,10 @@ def locate(start: bytes) -> tuple[bytes, bytes]:
         try:
             posix.lstat(folder + b"/.git/HEAD")
             return folder or b"/", folder or b"/"
-        except OSError as error:
-            if error.errno in _BELOW_IS_A_FILE:  # .git is a file: linked worktree or submodule
-                return folder, _main_worktree(folder)
+        except NotADirectoryError:  # .git is a file: a linked worktree or a submodule
+            return folder, _main_worktree(folder)
+        except OSError:
+            pass
         if not folder or folder == b".":
             return start, start
         folder = folder.rpartition(b"/")[0]

@@ -92,8 +92,8 @@ def _client_lives(envelope: bytes, idle: float) -> bool:
 
 def _request(path: bytes, requests: ReviewRequests) -> bool:
     """Ask for a review of the session whose journal lies at `path`, by what its first line says."""
-    from skill_learner.hook_runtime.fields import read_fields
-    from skill_learner.hook_runtime.settings import read_file
+    from skill_learner.hook_runtime.payload import read_fields
+    from skill_learner.hook_runtime.state_folder import read_file
 
     line = read_file(path, 65536).lstrip(b"\n").partition(b"\n")[0]
     envelope, _, payload = line.partition(b',"d":')

@@ -3,8 +3,7 @@
 import posix
 import time
 
-from skill_learner.hook_runtime.append import make_folder
-from skill_learner.hook_runtime.settings import read_file
+from skill_learner.hook_runtime.state_folder import make_folder, read_file
 
 _MOST_READ = 200
 

@@ -4,7 +4,7 @@ import posix
 
 from skill_learner.events import HookCall
 from skill_learner.hook_runtime.requests import ReviewRequests
-from skill_learner.hook_runtime.settings import read_file
+from skill_learner.hook_runtime.state_folder import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

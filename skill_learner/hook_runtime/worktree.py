@@ -3,7 +3,7 @@
 import posix
 
 from skill_learner.events import HookCall
-from skill_learner.hook_runtime.settings import read_file
+from skill_learner.hook_runtime.state_folder import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

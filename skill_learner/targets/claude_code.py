@@ -59,7 +59,7 @@ _LAUNCHER = ".skill_learner/hook.sh"
 def read_event(
     name: str, fields: "Mapping[bytes, bytes]", environ: "Mapping[bytes, bytes]"
 ) -> HookEvent:
-    """The event behind a payload's top-level `fields` (see hook_runtime.fields)."""
+    """The event behind a payload's top-level `fields` (see hook_runtime.payload)."""
     event = HookEvent(NAME, name, _KINDS.get(name, OTHER))
     event.session_id = fields.get(b"session_id") or environ.get(b"CLAUDE_CODE_SESSION_ID", b"")
     event.start_dir = environ.get(b"CLAUDE_PROJECT_DIR") or fields.get(b"cwd", b"")

@@ -1,12 +1,49 @@
-"""Appends to the state folder's files so that no process's bytes are lost or mixed."""
+"""The state folder as a hook uses it: settings are read from it, bytes are appended to it.
+
+Appends are such that no process's bytes are lost or mixed, whatever the umask and however many
+hooks run at once.
+"""
 
 import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal  # `signal` itself imports enum: far too slow here
+    from collections.abc import Mapping
 else:
     import _signal
+
+DEFAULTS = {b"nudge_interval": 10, b"payload_cap": 16 * 1024 * 1024, b"off": 0}
+
+
+def read_settings(state: bytes, environ: "Mapping[bytes, bytes]") -> dict[bytes, int]:
+    """Every key of DEFAULTS. A line or variable that is no number is passed over."""
+    settings = dict(DEFAULTS)
+    for line in read_file(state + b"/hook.conf").split(b"\n"):
+        key, _, value = line.partition(b"=")
+        key, value = key.strip(), value.strip()
+        if key in settings and value.isdigit():
+            settings[key] = int(value)
+    for key in settings:
+        value = environ.get(b"SKILL_LEARNER_" + key.upper(), b"")
+        if value.isdigit():
+            settings[key] = int(value)
+    return settings
+
+
+def read_file(path: bytes, most: int = 65536) -> bytes:
+    """Up to `most` bytes of a file; b"" when it cannot be read."""
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return posix.read(descriptor, most)
+    except OSError:
+        return b""
+    finally:
+        posix.close(descriptor)
+
 
 _PATIENCE = 1.0  # seconds for a lock; a holder that was stopped must not stop the editor
 _TRY_AGAIN = 0.05
