@@ -51,9 +51,9 @@ def find_fixed_failures(session: Session) -> tuple[Episode, ...]:
             attempt = _attempt(step, line)
             if attempt is not None:
                 open_attempts.append(attempt)
-        elif passed(call, line) and is_work(line):
+        elif open_attempts and is_work(line):
             closed = [one for one in open_attempts if likeness(one.line, line, session.project)]
-            if not closed:
+            if not closed or not passed(call, line):
                 continue
             open_attempts = [one for one in open_attempts if one not in closed]
             episode = _episode(session, closed, step, line)

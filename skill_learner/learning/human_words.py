@@ -33,7 +33,6 @@ _MACHINE_TEXT = re.compile(
 )
 _FEWEST_WORDS = 3
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-_NEGOTIATION_TOOLS = frozenset({"ExitPlanMode", "AskUserQuestion"})
 _LONGEST_RULE = 600
 _MOST_CALLS_TO_ANSWER = 3
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from skill_learner.learning.commands import normal_form, shell_steps, work_parts
-from skill_learner.learning.results import passed
 from skill_learner.learning.signatures import make_key
 from skill_learner.models import Episode, Session
 
@@ -16,7 +15,7 @@ def _numbered_commands(session: Session) -> list[tuple[int, str, str]]:
     """Step number, normal form and line of each successful command; repeats in a row folded."""
     found: list[tuple[int, str, str]] = []
     for step, call, line in shell_steps(session):
-        if not passed(call, line):
+        if call.status != "ok" or call.background:
             continue
         for part in work_parts(line):
             form = normal_form(part, session.project)
@@ -36,6 +35,8 @@ def find_repeated_commands(
 ) -> tuple[Episode, ...]:
     """The longest run of at least three commands, two of them different, that an earlier session
     held in the same order without a gap."""
+    if not earlier_sequences:
+        return ()
     commands = _numbered_commands(session)
     forms = [form for _, form, _ in commands]
     start, length = 0, 0

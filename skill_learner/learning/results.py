@@ -85,6 +85,17 @@ _PASSED_TEXT = re.compile(
 )
 
 
+_WINDOW = 6_000
+
+
+def _sample(text: str | None) -> str:
+    """Head and tail of a result, cleaned: enough to tell a failure from a pass."""
+    text = text or ""
+    if len(text) > 2 * _WINDOW:
+        text = f"{text[:_WINDOW]}\n{text[-_WINDOW:]}"
+    return clean_result(text)
+
+
 def clean_result(text: str | None) -> str:
     """A result without colours, carriage returns and the editor's wrapping."""
     plain = _ANSI.sub("", text or "").replace("\r", "")
@@ -115,7 +126,7 @@ def shows_success(result: str) -> bool:
 
 def failed(call: ToolCall) -> bool:
     """A command that failed by its status, by what it printed, or by doing nothing at all."""
-    result = clean_result(call.result)
+    result = _sample(call.result)
     if call.status == "failed":
         return not is_editor_rule(call.result or "")
     if call.status == "suspect" and shows_failure(result):
@@ -128,7 +139,7 @@ def passed(call: ToolCall, line: str) -> bool:
     so; output that speaks of failure is never a pass."""
     if call.status != "ok" or call.background:
         return False
-    result = clean_result(call.result)
+    result = _sample(call.result)
     if did_nothing(result) or shows_failure(result):
         return False
     return shows_success(result) if hides_exit_code(line) else True

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from skill_learner.learning.commands import command_of, goal, work_parts
 from skill_learner.learning.languages import is_question
+from skill_learner.learning.signatures import error_lines
 from skill_learner.learning.step_files import changed_in
 from skill_learner.models import CreateSkill, Episode, Session, Step
 from skill_learner.reviewers.note_names import slug
@@ -107,8 +108,6 @@ def goal_of(line: str) -> str:
 def _write_shown(
     note: Note, step: Step, command: str, language: str, scrub: Callable[[str], str]
 ) -> None:
-    from skill_learner.learning.signatures import error_lines
-
     note.sentence(text(language, "human_ran", command=command), (step.number,))
     errors = "\n".join(scrub(line) for line in error_lines(step.call.result if step.call else ""))
     if errors:
