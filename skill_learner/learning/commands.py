@@ -40,9 +40,6 @@ _TEMP_PATH = re.compile(
 _HASH = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b")
 _NUMBER = re.compile(r"\d+")
 _ABSOLUTE = re.compile(r"^(?:/|~/|[A-Za-z]:[\\/])")
-_SWALLOWED = re.compile(
-    r"\|\|\s*(?:true|:|echo\b.*|exit\s+0)\s*$|;\s*(?:true|exit\s+0)\s*$|\s&\s*$"
-)
 
 
 @dataclass(frozen=True)
@@ -262,35 +259,6 @@ def is_work(line: str) -> bool:
 def work_parts(line: str) -> tuple[Part, ...]:
     """The main parts that do more than look around."""
     return tuple(part for part in main_parts(line) if not is_read_only(part))
-
-
-_CHANGES = re.compile(
-    r"(?:^|[\s;&|(])(?:sed\s+(?:-\w*\s+)*-i|perl\s+-\w*i|gofmt\s+-w|rm|mv|cp|mkdir|touch|chmod|chown|ln"
-    r"|patch|dos2unix|truncate|kill|pkill|export)\s"
-    r"|\b(?:install|add|ci|sync|get|upgrade|update|remove|uninstall|restore|reset|revert|apply|init"
-    r"|migrate|generate|gen|codegen|tidy|vendor|link|clean|prune|up|restart|reload|build|compile"
-    r"|format|fmt|fix|write|checkout|rebase|merge)\b"
-    r"|--(?:fix|write|in-place|force|update|install)\b|>{1,2}\s*(?!/dev/null|&|\$null)[\w./$~\"'-]+"
-    r"|Set-Content|Add-Content|Out-File|WriteAllText|AppendAllText|Remove-Item|New-Item|Copy-Item"
-    r"|Move-Item|\.write\(|write_text\(",
-)
-
-
-def changes_something(line: str) -> bool:
-    """True for a command that may alter files, dependencies or services."""
-    return bool(_CHANGES.search(line))
-
-
-def hides_exit_code(line: str) -> bool:
-    """True when a failure would not show in the exit code: a filter behind a pipe without pipefail,
-    `|| true`, a trailing `; true`, a background `&`."""
-    if _SWALLOWED.search(line):
-        return True
-    parts = parts_of(line)
-    piped = any(part.before in {"|", "|&"} for part in parts)
-    if piped and "pipefail" not in line:
-        return True
-    return any(part.before == ";" and part.program in {"echo", "printf"} for part in parts[-1:])
 
 
 def shell_steps(session: Session) -> Iterator[tuple[Step, ToolCall, str]]:

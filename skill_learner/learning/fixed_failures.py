@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skill_learner.learning.command_effects import changes_something
 from skill_learner.learning.commands import (
-    changes_something,
     command_of,
     goal,
     is_work,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from skill_learner.learning.command_effects import changes_something
 from skill_learner.learning.commands import (
     Part,
-    changes_something,
     goal,
     normal_form,
     parts_of,
