@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_learner.config import SkillLearnerConfig
+from skill_learner.config import PROJECT_KEYS, SkillLearnerConfig
+from skill_learner.errors import ConfigError
 from skill_learner.interfaces import Reviewer
 from skill_learner.models import Skill, SkillState
 from skill_learner.skills.library import USER, SkillLibrary
@@ -54,9 +56,20 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
         record = load_project(config.paths, key)
         # skills learned before the project was moved bear the key it had then
         skills = skills_of({key, *(record.aliases if record else ())})
-        publish(Path(project), skills, config.paths, token_budget=config.index_tokens)
+        budget = project_config(config, Path(project)).index_tokens
+        publish(Path(project), skills, config.paths, token_budget=budget)
 
     return publish_scope
+
+
+def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerConfig:
+    """`config` with what the project's own file may set; a file that does not parse sets nothing
+    here (every command that stands in the project complains about it)."""
+    try:
+        own = SkillLearnerConfig.load(project)
+    except ConfigError:
+        return config
+    return replace(config, **{key: getattr(own, key) for key in PROJECT_KEYS})
 
 
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:
