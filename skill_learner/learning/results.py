@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from skill_learner.learning.command_effects import hides_exit_code
 from skill_learner.models import ToolCall
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
