@@ -23,6 +23,13 @@ def is_git_tracked(root: Path, relative: str) -> bool:
     return _git(root, "ls-files", "--error-unmatch", "--", f":(literal){relative}") is not None
 
 
+def git_worktrees(root: Path) -> list[Path]:
+    """Every work tree of the repository, the main one first."""
+    answer = _git(root, "worktree", "list", "--porcelain") or b""
+    start = b"worktree "
+    return [Path(os.fsdecode(x[len(start) :])) for x in answer.split(b"\n") if x.startswith(start)]
+
+
 def _git(root: Path, *arguments: str) -> bytes | None:
     """What git prints, or None when it fails, is absent or hangs. Nothing that the environment or
     the repository's own settings say can redirect it or start a program."""

@@ -64,28 +64,38 @@ def uninstall(
     links_stay = _links_stay(module, places[0], staying)
     changes = _planned(module, places, going, staying)
     changes += _exclude(paths, module, places, going, links_stay)
-    for change in changes:
-        if change.before != change.after:
-            check_place(change.path, ())
+    for change in (c for c in changes if c.before != c.after):
+        check_place(change.path, ())
     carry_out(changes)
-    rows = [c.row for c in changes if c.before is not None]
-    if not links_stay and scope == "user":
-        rows += unpublish_user(paths, module, staying)
-    elif not links_stay:
-        rows += unpublish_project(paths, module, project_root(places[0].root))
-    made = [d for r in going for d in r.made_dirs]
-    made += [str(p.seed_skill.parent) for p in places]
-    rows += [(str(folder), "removed: empty") for folder in remove_empty_folders(made)]
+    rows = [change.row for change in changes]
+    if not links_stay:
+        rows += _unpublish(paths, module, places[0], staying)
+    rows += _remove_folders(places, going)
     _forget(paths, module, places, going)
     rows += _remove_launcher(paths, staying)
     notes = _notes(module, scope, changes, staying)
     if purge:
-        purged, kept = purge_state(paths)
-        rows += purged
-        notes += kept
+        more_rows, more_notes = purge_state(paths)
+        rows, notes = rows + more_rows, notes + more_notes
     elif paths.root.is_dir():
         notes.append(f"The library and its history stay in {paths.root} (--purge removes them).")
     return InstallReport(tuple(rows), tuple(notes))
+
+
+def _unpublish(
+    paths: StatePaths, target: ModuleType, place: Places, staying: Sequence[InstallRecord]
+) -> list[tuple[str, str]]:
+    if place.scope == "user":
+        return unpublish_user(paths, target, staying)
+    return unpublish_project(paths, target, project_root(place.root))
+
+
+def _remove_folders(
+    places: Iterable[Places], going: Iterable[InstallRecord]
+) -> list[tuple[str, str]]:
+    folders = [d for record in going for d in record.made_dirs]
+    folders += [str(place.seed_skill.parent) for place in places]
+    return [(str(folder), "removed: empty") for folder in remove_empty_folders(folders)]
 
 
 def _planned(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from skill_learner.git import git_worktrees
 from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
 from skill_learner.install.exclusions import published_links
@@ -34,6 +35,9 @@ def unpublish_project(paths: StatePaths, target: ModuleType, project: Path) -> R
     rows: Rows = []
     for folder in dict.fromkeys(folders):
         rows += _take_links(paths, key, folder / target.SKILLS_DIR["project"])
+    for folder in git_worktrees(project) if project.is_dir() else ():
+        if folder not in folders:
+            rows += _take_from_worktree(paths, key, target, folder)
     exclude = git_exclude_file(project) if project.is_dir() else None
     before = read_if_there(exclude) if exclude else None
     if exclude and before is not None:
@@ -67,6 +71,19 @@ def _take_links(paths: StatePaths, key: str, skills_dir: Path) -> Rows:
         for name, folder in published_links(paths, key)
         if take_link(skills_dir, name, folder.parent)
     ]
+
+
+def _take_from_worktree(paths: StatePaths, key: str, target: ModuleType, folder: Path) -> Rows:
+    """What the hook gave a linked worktree: links, and the index file when it is as published."""
+    skills_dir = folder / target.SKILLS_DIR["project"]
+    rows = _take_links(paths, key, skills_dir)
+    index, given = folder / target.INDEX_IMPORT, paths.published_dir / f"{key}.index.md"
+    if index.is_file() and not index.is_symlink() and read_if_there(index) == read_if_there(given):
+        index.unlink()
+        rows.append((str(index), "removed"))
+    if rows:
+        remove_empty_folders([skills_dir, skills_dir.parent])
+    return rows
 
 
 def _forget_published(paths: StatePaths, key: str) -> None:

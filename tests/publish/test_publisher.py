@@ -264,3 +264,25 @@ def test_git_sees_neither_links_nor_a_growing_index(
         " M CLAUDE.md",
     ]
     assert (project / "CLAUDE.md").read_text() == "# Ours\n"
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_uninstall_reaches_what_the_hook_gave_to_other_worktrees(
+    project: Path, state: StatePaths, skills: list[Skill], tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked tree"
+    for arguments in (
+        ["init", "--quiet"],
+        ["commit", "--quiet", "--allow-empty", "-m", "x"],
+        ["worktree", "add", "--quiet", str(linked)],
+    ):
+        subprocess.run(["git", "-C", str(project), *arguments], check=True, capture_output=True)
+    install(TARGET, "project", project, state)
+    published(project, skills, state)
+    (linked / ".claude/skills").mkdir(parents=True)
+    (linked / ".claude/skills/fix-build").symlink_to(state.root / "skills/fix-build")
+    index = (state.published_dir / f"{project_key(project)}.index.md").read_bytes()
+    (linked / ".claude/skill-learner-index.md").write_bytes(index)
+    uninstall(TARGET, None, project, state)
+    assert [p.name for p in linked.iterdir()] == [".git"]
