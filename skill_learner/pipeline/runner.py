@@ -62,7 +62,6 @@ def run_jobs(
     over). detached: a job that exceeds `review_process_timeout` ends the whole process; delays
     after failures are kept.
     """
-    os.environ[REVIEW_MARKER] = "1"  # whatever we start must not ask for a review of itself
     run = _Run(services, progress or (lambda _: None), only_session, by_hand=not detached)
     ensure_private_dir(services.paths.root)
     _queue_asked_session(services, only_session)
@@ -81,6 +80,7 @@ def run_jobs(
 
 def run_detached(services: PipelineServices) -> None:
     """What `review --detached` does. Nobody reads its output: faults go to review.log."""
+    os.environ[REVIEW_MARKER] = "1"  # whatever we start must not ask for a review of itself
     _exit_on_termination()
     try:
         run_jobs(services, detached=True)
