@@ -275,7 +275,7 @@ def test_uninstall_reaches_what_the_hook_gave_to_other_worktrees(
     for arguments in (
         ["init", "--quiet"],
         ["commit", "--quiet", "--allow-empty", "-m", "x"],
-        ["worktree", "add", "--quiet", str(linked)],
+        ["worktree", "add", "--quiet", "-b", "side", str(linked)],
     ):
         subprocess.run(["git", "-C", str(project), *arguments], check=True, capture_output=True)
     install(TARGET, "project", project, state)
