@@ -82,7 +82,7 @@ def events_of_ours(data: bytes, is_ours: IsOurs, path: Path) -> dict[str, list[A
 
 def is_empty_document(data: bytes) -> bool:
     """Whether nothing but an empty object is left."""
-    return data.removeprefix(b"\xef\xbb\xbf").strip().replace(b" ", b"") in (b"", b"{}")
+    return b"".join(data.removeprefix(b"\xef\xbb\xbf").split()) in (b"", b"{}")
 
 
 # -- reading ------------------------------------------------------------------------------------
