@@ -71,9 +71,9 @@ class SkillReader:
         entries = self._history.entries(name)
         if not entries or (record is not None and record.version >= entries[-1].change.version):
             return record, False
-        known = self._history.landed(name, digest) if record is None else entries[-1:]
-        for entry in reversed(known):
-            if entry.change.after == digest:
+        oldest = 0 if record is None else record.version
+        for entry in reversed(self._history.landed(name, digest)):
+            if entry.change.after == digest and entry.change.version > oldest:
                 return entry.record, entry.record.hash == digest
         return (entries[-1].record if record is None else record), False
 

@@ -114,6 +114,8 @@ class SkillWriter:
         record = replace(stored.known, version=version)
         change = new_change(name, record, action, actor, why, "")
         self._history.write(Entry(replace(change, before=digest, after=digest), record))
+        if stored.skill.ours:
+            self._records.save(name, record)  # an earlier crash may have left it behind
 
     def note_state(self, stored: StoredSkill, state: SkillState, actor: str, why: str) -> Skill:
         """Remember the state that the user gave to a file of theirs, beside the file."""

@@ -34,7 +34,7 @@ def create(library: SkillLibrary) -> Create:
             draft,
             state=state,
             scope=scope,
-            project_slug=scope.split("-")[0],
+            project_slug=scope.split("-", maxsplit=1)[0],
             origin="offline",
             session=session,
         )
