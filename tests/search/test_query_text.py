@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skill_learner.models import Skill
+from skill_learner.search.query_text import (
+    bigrams,
+    camel_parts,
+    document_of,
+    query_bigrams,
+    query_words,
+)
+
+
+def skill(body: str, description: str = "Use it") -> Skill:
+    return Skill("x", description, body, "active", "user", "", "h", True)
+
+
+def test_words_that_tell_nothing_are_left_out() -> None:
+    assert query_words("How do I fix the Docker build?") == ["fix", "docker", "build"]
+    assert query_words("how do i") == ["how", "do", "i"]
+
+
+def test_code_words_are_taken_apart() -> None:
+    assert camel_parts("parseHTTPHeader getUserId plain") == [
+        "parse",
+        "http",
+        "header",
+        "get",
+        "user",
+        "id",
+    ]
+    words = query_words("`useEffect` --no-verify TS2345 snake_case src/app.py")
+    assert {"useeffect", "effect", "verify", "ts2345", "snake", "case", "src", "py"} <= set(words)
+
+
+def test_scripts_without_spaces_become_pairs() -> None:
+    assert bigrams("修复构建 ok 字") == ["修复", "复构", "构建", "字"]
+    assert query_bigrams("修复Docker构建，修复") == ["修复", "构建"]
+    assert query_words("修复Docker构建") == ["docker"]
+
+
+def test_a_pasted_log_is_bounded() -> None:
+    log = "error: undefined reference\n" * 200_000
+    started = time.process_time()
+    words = query_words("Fix linker " + log + " please in crate foo")
+    assert time.process_time() - started < 1
+    assert {"linker", "crate", "foo"} <= set(words)
+
+
+def test_code_is_told_from_prose_and_hidden_characters_go() -> None:
+    made = document_of(skill("Run\u200b it.\n```sh\nmake all\n```\nThen ~~~ no.\n"), "k", "s")
+    assert made.code == "make all\n"
+    assert "make" not in made.prose
+    assert "Run it." in made.prose
+    assert "Then" in made.prose
+
+
+def test_an_open_fence_reaches_to_the_end() -> None:
+    made = document_of(skill("Text\n```\ncode\n"), "k", "s")
+    assert (made.code, "code" in made.prose) == ("code\n", False)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_query_and_a_skill(text: str) -> None:
+    assert all(word == word.lower() for word in query_words(text))
+    document_of(skill(text, text), "k", "s")
