@@ -222,7 +222,10 @@ def play_session(stage: Stage, number: int, file: Path) -> None:
     say(f"Session {number}: {client.hook_calls} events went through the registered hooks,")
     say(f"  journal {journal.stat().st_size} bytes at {journal.relative_to(stage.root)}")
     job = wait_for_review(stage, client.session)
-    say(f"  detached review: {job['detail']}")
+    for episode in job["result"]["episodes"]:
+        steps = ", ".join(map(str, episode["steps"]))
+        say(f"  detached review found: {episode['kind']} in steps {steps}: {episode['trigger']}")
+    say(f"  and did: {job['detail']}")
 
 
 def the_skill(stage: Stage, state: str) -> dict[str, Any]:
@@ -271,6 +274,7 @@ def play(stage: Stage) -> None:
         say(f".claude/skills/{folder.name}" + (" -> the library" if folder.is_symlink() else ""))
     if not (stage.project / ".claude" / "skills" / skill["name"] / "SKILL.md").is_file():
         raise StageFailed(f"{skill['name']} is not in .claude/skills")
+    stage.learner("review", "--wait")  # nothing may still be writing when the folder goes
 
 
 def say(text: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_learner.config import PROJECT_KEYS, SkillLearnerConfig
+from skill_learner.config import FILE_NAME, PROJECT_KEYS, SkillLearnerConfig
 from skill_learner.errors import ConfigError
 from skill_learner.interfaces import Reviewer
 from skill_learner.models import Skill, SkillState
@@ -69,7 +69,9 @@ def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerCon
         own = SkillLearnerConfig.load(project)
     except ConfigError:
         return config
-    return replace(config, **{key: getattr(own, key) for key in PROJECT_KEYS})
+    source = f"file {project / FILE_NAME}"
+    given = {key: getattr(own, key) for key in PROJECT_KEYS if own.origins[key] == source}
+    return replace(config, **given)
 
 
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:

@@ -10,7 +10,8 @@ def main() -> int:
     listed = (ROOT / "site" / "manifest.txt").read_text(encoding="utf-8").split()
     for page in sorted((ROOT / "site" / "pages").glob("*.md")):
         if page.name not in listed:
-            print(f"build: error: missing line for '{page.name}' in site/manifest.txt")
+            print("build: error: a page is missing from site/manifest.txt")
+            print(f"  {page.name} has no line there")
             return 1
     if listed != sorted(listed):
         print("build: error: the lines of site/manifest.txt must be in alphabetical order")
