@@ -29,8 +29,8 @@ _RESULT_HEADER = re.compile(
 
 
 def plain_text(text: str, *, verbatim: bool = False) -> str:
-    """`text` with `\\n` alone as line end, without terminal codes and hidden characters, and (if not
-    verbatim) with runs of equal or blank lines shortened."""
+    """`text` with `\\n` alone as line end, without terminal codes and hidden characters; runs of
+    equal or blank lines are shortened unless it is to stay verbatim."""
     if not text.isprintable():
         text = _LINE_ENDS.sub("\n", _TERMINAL.sub("", text))
         text = _HIDDEN.sub("", text)

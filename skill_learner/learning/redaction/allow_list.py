@@ -107,7 +107,7 @@ _NUMBERED_WORDS = re.compile(
 )
 _REFERENCE = re.compile(
     r"\$[A-Za-z_{(]|%[A-Za-z_]+[%{]|[{(\[<@&|~^§]|\*|[A-Z_]{2,40}=|!(?:Ref|Sub|GetAtt|env|vault|secret)\b"
-    r"|\.{0,2}/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://|--"
+    r"|\.{0,2}/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://|--[a-z]{2,}(?:-[a-z]+)*(?:[= ]|$)"
 )
 _EXPRESSION = re.compile(
     r"(?:process\.env|os\.environ|os\.getenv|import\.meta|env|secrets?|vars?|config|settings|self"
@@ -153,7 +153,7 @@ _PLACEHOLDER = re.compile(
 
 
 def _is_encoded(value: str) -> bool:
-    return value.endswith("=") or "+" in value or _is_scrambled(value)
+    return value.endswith("=") or "+" in value or is_scrambled(value)
 
 
 def holds_placeholder(value: str) -> bool:
@@ -186,14 +186,14 @@ def is_hash(value: str) -> bool:
 def is_plain(value: str) -> bool:
     """Words, code names, paths, numbers, versions, dates: nothing that was made to be secret."""
     if _WORDS.fullmatch(value):
-        return not _is_scrambled(value)
+        return not is_scrambled(value)
     return any(
         shape.fullmatch(value) is not None
         for shape in (_NUMBERED_WORDS, _NUMBERS, _FILE, _CALL, _TEST_NAME)
     )
 
 
-def _is_scrambled(value: str) -> bool:
+def is_scrambled(value: str) -> bool:
     """Letters whose case changes all the time are drawn by lot, not written."""
     letters = [character for character in value if character.isalpha()]
     if len(letters) < 16:
