@@ -31,16 +31,28 @@ _PLAIN_PATH = (
 )
 
 
-def run() -> None:
+def run(code_was_cached: bool) -> None:
     """`entry.py <package root> <state folder> <target> <event>`; never returns."""
     try:
         reply = _handle(sys.argv[2:])
         if reply:
             posix.write(1, reply)
+        if not code_was_cached and _is_ours(_state_dir(sys.argv[2])):
+            _cache_code()
     except BaseException as fault:
         _log(fault)
     finally:
         posix._exit(0)
+
+
+def _cache_code() -> None:
+    """Make the next hook faster; one that cannot be made so works all the same."""
+    from skill_learner.hook_runtime.code_cache import write_code_cache
+
+    try:  # noqa: SIM105 - contextlib is too slow to import here
+        write_code_cache(*sys.argv[1:4])
+    except OSError:
+        pass
 
 
 def _handle(arguments: list[str]) -> bytes:

@@ -1,0 +1,61 @@
+"""Writes what every event's hook needs as code in one file, which `hooks/entry.py` loads at once.
+
+A cache like `__pycache__`: a hook that finds it missing, or older than a module's source, imports
+as usual and writes it anew before it ends.
+"""
+
+import marshal
+import posix
+import sys
+
+from skill_learner.hook_runtime.state_folder import make_folder
+from skill_learner.targets import TARGETS
+
+# Each after what it imports. A test holds this against what a hook really loads.
+HOT_MODULES = (
+    "skill_learner",
+    "skill_learner.events",
+    "skill_learner.targets",
+    "skill_learner.hook_runtime",
+    "skill_learner.hook_runtime.payload",
+    "skill_learner.hook_runtime.project_key",
+    "skill_learner.hook_runtime.state_folder",
+    "skill_learner.hook_runtime.process",
+)
+
+
+def write_code_cache(root: str, state: str, target: str) -> None:
+    """Raises OSError where it cannot be written."""
+    entries = []
+    for name in (*HOT_MODULES, TARGETS[target]):
+        file = f"{root}/{name.replace('.', '/')}.py"
+        if getattr(sys.modules.get(name), "__path__", None) is not None:
+            file = f"{root}/{name.replace('.', '/')}/__init__.py"
+        status = posix.stat(file)
+        code = compile(_read(file), file, "exec", dont_inherit=True)
+        entries.append((name, file, (status.st_mtime_ns, status.st_size), code))
+    key = f"{sys.version}\n{root}\n".encode("utf-8", "surrogateescape")
+    folder = f"{state}/code".encode("utf-8", "surrogateescape")
+    make_folder(folder)
+    path = folder + b"/" + target.encode("ascii")
+    draft = path + b".%d" % posix.getpid()
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
+    descriptor = posix.open(draft, flags, 0o600)
+    try:
+        data = key + marshal.dumps(entries)
+        if posix.write(descriptor, data) != len(data):
+            raise OSError("the code cache was not written whole")
+        posix.rename(draft, path)
+    except OSError:
+        posix.unlink(draft)
+        raise
+    finally:
+        posix.close(descriptor)
+
+
+def _read(file: str) -> bytes:
+    descriptor = posix.open(file, posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        return posix.read(descriptor, 1 << 20)
+    finally:
+        posix.close(descriptor)
