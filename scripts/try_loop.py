@@ -186,7 +186,8 @@ def change_file(tool: str, given: dict[str, Any]) -> dict[str, Any]:
 def install(root: Path) -> Path:
     """A virtual environment with this checkout; returns its interpreter."""
     say("Installing this checkout into a virtual environment of its own ...")
-    environment = dict(os.environ, TMPDIR=str(root / "tmp"), PIP_NO_CACHE_DIR="1")
+    environment = dict(os.environ, HOME=str(root / "home"), TMPDIR=str(root / "tmp"))
+    environment |= {"PIP_NO_CACHE_DIR": "1", **own_pip_settings(Path.home())}
     interpreter = root / "venv" / "bin" / "python"
     pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     for command in ([sys.executable, "-m", "venv", str(root / "venv")], [*pip, str(CHECKOUT)]):
@@ -196,6 +197,25 @@ def install(root: Path) -> Path:
         if done.returncode:
             raise StageFailed(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     return interpreter
+
+
+def own_pip_settings(home: Path) -> dict[str, str]:
+    """What pip has to know of the real home (an index of one's own, its login), since it is given
+    another: with the real one it, and what it asks for their versions, may write there."""
+    places = {
+        "PIP_CONFIG_FILE": [
+            Path(os.environ.get("XDG_CONFIG_HOME", home / ".config")) / "pip" / "pip.conf",
+            home / "Library" / "Application Support" / "pip" / "pip.conf",
+            home / ".pip" / "pip.conf",
+        ],
+        "NETRC": [home / ".netrc"],
+    }
+    found: dict[str, str] = {}
+    for name, files in places.items():
+        there = [str(file) for file in files if file.is_file()]
+        if there and name not in os.environ:
+            found[name] = there[0]
+    return found
 
 
 def wait_for_review(stage: Stage, session: str) -> dict[str, Any]:
@@ -252,7 +272,7 @@ def index_text(stage: Stage, name: str) -> str:
 def play(stage: Stage) -> None:
     shutil.copytree(DATA / "project", stage.project)
     for folder in (stage.home, stage.root / "tmp"):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)  # whoever plays in a folder of their own may come without
     stage.run("git", "init", "--quiet")
     heading("skill-learner init --target claude-code")
     say(stage.learner("init", "--target", "claude-code"))
@@ -295,7 +315,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     root = Path(tempfile.mkdtemp(prefix="skill-learner-try-")).resolve()
-    (root / "tmp").mkdir()
+    for folder in ("tmp", "home"):
+        (root / folder).mkdir()
     try:
         stage = Stage(root, options.python or install(root))
         play(stage)
