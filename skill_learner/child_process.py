@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_GRACE_SECONDS = 1.0
+
 _running: set[subprocess.Popen[bytes]] = set()
 _running_lock = threading.Lock()
 
@@ -53,6 +55,7 @@ def run(
         data = stdin.encode("utf-8", "replace")
         stdout, stderr = process.communicate(data, timeout=timeout)
     except subprocess.TimeoutExpired as expired:
+        _ask_to_end(process)
         raise TimeoutError(f"{argv[0]} gave no answer within {timeout:g} s") from expired
     finally:
         _kill_group(process)
@@ -70,6 +73,15 @@ def kill_all() -> None:
         processes = list(_running)
     for process in processes:
         _kill_group(process)
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """A moment to tidy up (the client keeps files on running sessions), before the kill."""
+    if sys.platform == "win32":  # pragma: no cover - there is no such signal
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError, subprocess.TimeoutExpired):
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(_GRACE_SECONDS)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -87,7 +87,7 @@ class Ledger:
         spend plus this call's estimate would pass a ceiling."""
         with locked(self.path.with_name(self.path.name + ".lock")):
             if ceilings is not None:
-                self._check(ceilings, estimate, first_of_review)
+                self.check(ceilings, estimate, first_of_review=first_of_review)
             line = {"kind": "begin", "call": call.id, "t": call.at, "job": call.job}
             line |= {"provider": call.provider, "model": call.model, "tokens": estimate}
             self._append(line)
@@ -126,7 +126,9 @@ class Ledger:
     def now(self) -> float:
         return self._clock()
 
-    def _check(self, ceilings: Ceilings, estimate: int, first_of_review: bool) -> None:
+    def check(self, ceilings: Ceilings, estimate: int = 0, *, first_of_review: bool = True) -> None:
+        """Raise CeilingReachedError when a call would pass a ceiling as things stand; reserves
+        nothing."""
         spent = self.today()
         if first_of_review and spent.reviews >= ceilings.reviews:
             raise CeilingReachedError(

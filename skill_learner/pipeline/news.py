@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.paths import StatePaths, safe_file_name
-from skill_learner.pipeline.learn import SkillChange
+from skill_learner.pipeline.outcome import SkillChange
 
 _MOST_NAMES = 3
 

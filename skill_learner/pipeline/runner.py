@@ -22,7 +22,8 @@ from skill_learner.jobs import Job
 from skill_learner.journal import prune_journals, read_journal
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
-from skill_learner.pipeline.learn import JobOutcome, learn_from
+from skill_learner.pipeline.learn import learn_from
+from skill_learner.pipeline.outcome import JobOutcome, nothing
 from skill_learner.pipeline.requests import collect_requests, request_files, wish_for_session
 from skill_learner.pipeline.review_log import log_fault
 from skill_learner.pipeline.services import PipelineServices
@@ -68,7 +69,7 @@ def run_jobs(
     while True:
         try:
             with locked(services.paths.review_lock, timeout=None if wait else 0):
-                for job in services.jobs.requeue_interrupted():
+                for job in services.jobs.requeue_interrupted("editor"):
                     _note_abandoned(run, job)
                 _run_queue(run)
                 _tidy(services)
@@ -171,12 +172,15 @@ def _review(run: _Run, job: Job) -> JobOutcome:
     mark = 0 if manual or journal is None else read_mark(services.paths, job.session)
     end = read_journal(journal, mark).end if journal is not None else 0
     if journal is not None and journal.exists() and end <= mark:
-        return JobOutcome((), None, (), (), "nothing new since the last review")
+        return nothing("nothing new since the last review")
     transcript = Path(job.transcript) if job.transcript else None
     session = load_session(journal, transcript, reviewed_to=mark)
     progress = run.progress
     outcome = learn_from(
-        services, session, job=job.id, progress=lambda text: progress(f"{job.session}: {text}")
+        services.for_project(job.project),
+        session,
+        job=job.id,
+        progress=lambda text: progress(f"{job.session}: {text}"),
     )
     key = job.project_key or (project_key(Path(session.project)) if session.project else "")
     project = job.project or session.project

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from skill_learner.interfaces import Reviewer, SearchHit
@@ -76,7 +76,9 @@ class NearestSkills(Protocol):
 
 @dataclass(frozen=True)
 class PipelineServices:
-    """publish: makes a project's skills visible to its editor, given the project's path and key."""
+    """publish: makes a project's skills visible to its editor, given the project's path and key.
+    settings_for: the settings in force for a project (its path), where they differ from `config`.
+    """
 
     paths: StatePaths
     config: ReviewSettings
@@ -87,3 +89,10 @@ class PipelineServices:
     ledger: Ledger
     jobs: JobStore
     usage: UsageStore
+    settings_for: Callable[[str], ReviewSettings] | None = None
+
+    def for_project(self, project: str) -> PipelineServices:
+        """The same services under the project's own settings."""
+        if self.settings_for is None or not project:
+            return self
+        return replace(self, config=self.settings_for(project))

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from skill_learner.paths import StatePaths
-from skill_learner.pipeline.learn import SkillChange
 from skill_learner.pipeline.news import sentence, tell
+from skill_learner.pipeline.outcome import SkillChange
 
 
 def line(paths: StatePaths) -> Path:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -397,3 +398,29 @@ def test_secrets_do_not_reach_the_model(make_services: MakeServices, journal: Jo
     assert "lacks scope" in str(request.messages)
     assert token not in str(request.messages)
     assert token not in str(job.result)
+
+
+def test_a_projects_own_settings_are_heeded(make_services: MakeServices, journal: Journal) -> None:
+    journal.routine("s1")
+    journal.request("session_end", "s1")
+    asked: list[str] = []
+    services = make_services(llm_reviewer(NOTHING))
+
+    def settings_for(project: str) -> Any:
+        asked.append(project)
+        return replace(services.config, review_when="always")  # type: ignore[type-var]
+
+    (job,) = run_jobs(replace(services, settings_for=settings_for))
+
+    assert asked == [str(journal.project)]
+    assert job.detail == "nothing to save: known already"
+
+
+def test_what_each_call_cost_stays_with_the_job(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    (job,) = run_jobs(make_services(llm_reviewer("no answer", NOTHING)))
+    assert [call["provider"] for call in job.result["calls"]] == ["scripted", "scripted"]
+    assert job.result["calls"][1]["tokens_in"] > job.result["calls"][0]["tokens_in"] > 0

@@ -1,0 +1,116 @@
+"""From a review's proposals to changes of the library, by way of the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from skill_learner.errors import SkillLearnerError
+from skill_learner.interfaces import Reviewer
+from skill_learner.learning.gate import GatePolicy, decide
+from skill_learner.models import (
+    ArchiveSkill,
+    CreateSkill,
+    Decision,
+    Episode,
+    PatchSkill,
+    Review,
+    Session,
+    Skill,
+    SkillState,
+)
+from skill_learner.pipeline.outcome import NOTHING_NON_OBVIOUS, JobOutcome, SkillChange
+from skill_learner.pipeline.review_request import scope_of
+from skill_learner.pipeline.services import PipelineServices
+
+
+def carry_out(
+    services: PipelineServices,
+    session: Session,
+    review: Review,
+    reviewer: Reviewer,
+    episodes: tuple[Episode, ...],
+) -> JobOutcome:
+    """Let the gate decide on each proposal, and do what it allows. What the library refuses is
+    told in `failures` and stops nothing else. episodes: as they may be shown."""
+    scope = scope_of(session)
+    policy = GatePolicy(
+        approval=cast(Any, services.config.approval), origin=reviewer.name, project_key=scope
+    )
+    skills = [
+        skill for skill in services.library.list(("active", "candidate")) if _fits(skill, scope)
+    ]
+    decisions = decide(review, session, skills, policy)
+    changes: list[SkillChange] = []
+    failures: list[str] = []
+    for decision in decisions:
+        try:
+            change = _apply(services, decision, session, reviewer.name)
+        except SkillLearnerError as error:
+            failures.append(f"{decision.proposal.name}: {error.message}")
+            continue
+        if change is not None:
+            changes.append(change)
+    return JobOutcome(
+        episodes=episodes,
+        review=review,
+        decisions=decisions,
+        skills_written=tuple(changes),
+        detail=_sentence(review, decisions, changes, failures),
+        failures=tuple(failures),
+        reviewer=reviewer.name,
+    )
+
+
+def _fits(skill: Skill, scope: str) -> bool:
+    return skill.scope in (scope, "user")
+
+
+def _apply(
+    services: PipelineServices, decision: Decision, session: Session, origin: str
+) -> SkillChange | None:
+    library = services.library
+    proposal = decision.proposal
+    why = "; ".join(decision.reasons)
+    if decision.verdict in ("active", "candidate") and isinstance(proposal, CreateSkill):
+        skill = library.create(
+            proposal,
+            state=cast(SkillState, decision.verdict),
+            scope=scope_of(session),
+            project_slug=Path(session.project).name or "project",
+            origin=origin,
+            session=session.id,
+        )
+        return SkillChange(skill.name, skill.state, "created")
+    if decision.verdict == "evidence":
+        skill = library.add_evidence(
+            decision.skill, session=session.id, promote=decision.promote, why=why
+        )
+        return SkillChange(skill.name, skill.state, "evidence")
+    if decision.verdict == "patch" and isinstance(proposal, PatchSkill):
+        skill = library.patch(proposal, origin=origin, session=session.id)
+        return SkillChange(skill.name, skill.state, "patched")
+    if decision.verdict == "archive" and isinstance(proposal, ArchiveSkill):
+        reason = f"{proposal.reason}; {why}" if why else proposal.reason
+        skill = library.set_state(proposal.name, "archived", why=reason, actor=origin)
+        return SkillChange(skill.name, "archived", "archived")
+    return None
+
+
+def _sentence(
+    review: Review,
+    decisions: Sequence[Decision],
+    changes: Sequence[SkillChange],
+    failures: Sequence[str],
+) -> str:
+    parts = [f"{item.change} {item.name} ({item.state})" for item in changes]
+    rejected = [item for item in decisions if item.verdict == "reject"]
+    if rejected:
+        parts.append(f"{len(rejected)} proposal(s) rejected")
+    if failures:
+        parts.append(f"{len(failures)} refused by the library")
+    if not parts:
+        because = review.nothing_because or "; ".join(review.dropped) or NOTHING_NON_OBVIOUS
+        parts.append(f"nothing to save: {because}")
+    return "; ".join(parts)
