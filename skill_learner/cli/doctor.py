@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
 import shutil
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import ModuleType
 
 import click
 
 from skill_learner.cli.output import json_option, show_json, show_table
 from skill_learner.cli.settings import load, project_dir_option
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.install.records import InstallRecord
+from skill_learner.install.status import ScopeStatus
 
 DAY = 86_400.0
 
@@ -52,93 +48,54 @@ def command(ctx: click.Context, project_dir: Path, as_json: bool) -> None:
 
 def examine(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
     """Every check, in the order in which one would look."""
-    from skill_learner.install.installer import installed
-
     yield Finding("python", "ok", f"{sys.executable} ({sys.version.split()[0]})")
-    records = installed(config.paths)
-    if not records:
-        todo = "skill-learner init --target claude-code"
-        yield Finding("install", "note", "no editor is set up", todo)
-    else:
-        yield _launcher(config, records)
-    for record in records:
-        yield _registration(record)
-        yield _fired(config, record)
+    yield from _installs(config, project_dir)
     yield from _reviews(config)
     yield from _library(config)
     yield _hook_log(config)
     yield _client()
-    from skill_learner.cli.status import status_of
-
-    for warning in status_of(config, project_dir)["warnings"] if records else []:
-        yield Finding("place", "note", warning)
 
 
-def _launcher(config: SkillLearnerConfig, records: list[InstallRecord]) -> Finding:
-    """hook.sh names an interpreter and an entry script; both can vanish with their environment."""
-    file = config.paths.hook_sh
-    again = f"skill-learner init --target {records[0].target}"
-    try:
-        lines = file.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError as problem:
-        return Finding("hook.sh", "fault", f"{file}: {problem.strerror}", again)
-    named = {line[0]: shlex.split(line[2:]) for line in lines if line[:2] in ("i=", "e=")}
-    interpreter, entry = (next(iter(named.get(key, [])), "") for key in ("i", "e"))
-    if not os.access(interpreter, os.X_OK):
-        return Finding("hook.sh", "fault", f"its Python {interpreter!r} is gone", again)
-    if not os.access(entry, os.R_OK):
-        return Finding("hook.sh", "fault", f"its script {entry!r} is gone", again)
-    return Finding("hook.sh", "ok", f"starts {interpreter}")
+def _installs(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
+    from skill_learner.cli.installs import install_warnings, installs_here
+
+    found = installs_here(config, project_dir)
+    for status in found:
+        yield _registration(status)
+        yield _fired(config, status)
+    told = {problem for status in found for problem in status.problems}
+    for warning in install_warnings(config, project_dir):
+        if not any(problem in warning for problem in told):
+            yield Finding("place", "note", warning)
 
 
-def _registration(record: InstallRecord) -> Finding:
-    from skill_learner.targets import get_target
-
-    check = f"{record.target}, {record.scope}"
-    again = f"skill-learner init --target {record.target}"
-    target = get_target(record.target)
-    file = next((Path(f.path) for f in record.files if f.kind == "settings"), None)
-    if file is None:
-        return Finding(check, "fault", "no settings file is on record", again)
-    try:
-        settings = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as problem:
-        todo = f"make it valid JSON (the editor drops the whole file), then {again}"
-        return Finding(check, "fault", f"{file}: {problem}", todo)
-    if isinstance(settings, dict) and settings.get("disableAllHooks"):
-        return Finding(check, "fault", f"{file}: disableAllHooks is set", "remove that key")
-    missing = [event for event in target.EVENTS if not _registered(settings, event, target)]
-    if missing:
-        return Finding(check, "fault", f"{file}: no hook for {', '.join(missing)}", again)
-    return Finding(check, "ok", f"{file}: {len(target.EVENTS)} hooks")
+def _registration(status: ScopeStatus) -> Finding:
+    check = f"{status.target}, {status.scope}"
+    again = f"skill-learner init --target {status.target}"
+    if status.problems:
+        return Finding(check, "fault", "; ".join(status.problems), again)
+    if status.disabled_by:
+        what = f"all hooks are switched off by {', '.join(status.disabled_by)}"
+        return Finding(check, "fault", what, "take `disableAllHooks` out there")
+    if not status.installed:
+        return Finding(check, "fault", f"its hooks are gone from {status.root}", again)
+    if not status.complete:
+        what = f"hooks are there, index or skill is missing: only {', '.join(status.files)}"
+        return Finding(check, "fault", what, again)
+    starts = f", started by {status.launcher.interpreter}" if status.launcher else ""
+    return Finding(check, "ok", f"complete in {status.root}{starts}")
 
 
-def _registered(settings: object, event: str, target: ModuleType) -> bool:
-    """Whether one of ours stands under the event, whatever else stands there."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = hooks.get(event) if isinstance(hooks, dict) else None
-    for group in groups if isinstance(groups, list) else []:
-        entries = group.get("hooks") if isinstance(group, dict) else None
-        for entry in entries if isinstance(entries, list) else []:
-            if isinstance(entry, dict) and target.is_our_hook(entry):
-                return True
-    return False
-
-
-def _fired(config: SkillLearnerConfig, record: InstallRecord) -> Finding:
+def _fired(config: SkillLearnerConfig, status: ScopeStatus) -> Finding:
     from skill_learner.cli.output import when
-    from skill_learner.cli.settings import key_of
-    from skill_learner.cli.status import last_fired
 
-    check = f"{record.target}, {record.scope}: events"
-    key = None if record.scope == "user" else key_of(Path(record.root))
-    fired = last_fired(config, key)
-    if fired:
-        return Finding(check, "ok", f"last one {when(fired)}")
+    check = f"{status.target}, {status.scope}: events"
+    if status.last_fired:
+        return Finding(check, "ok", f"last one {when(status.last_fired)}")
     if config.off:
         return Finding(check, "note", f"switched off by {config.origins['off']}")
-    todo = f"work in {record.root} with the editor; a session that runs already needs a restart"
-    return Finding(check, "note", f"none since {when(record.at)}", todo)
+    todo = f"work in {status.root} with the editor; a session that runs already needs a restart"
+    return Finding(check, "note", "none yet", todo)
 
 
 def _reviews(config: SkillLearnerConfig) -> Iterator[Finding]:

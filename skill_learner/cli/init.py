@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from skill_learner.cli.output import say, show_table
-from skill_learner.cli.settings import load, project_dir_option
+from skill_learner.cli.publishing import publish_scope
+from skill_learner.cli.settings import key_of, load, project_dir_option
 from skill_learner.config import SkillLearnerConfig, write_hook_conf
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def command(
     if dry_run:
         return
     write_hook_conf(SkillLearnerConfig.load(None))
+    # a library from before gives its skills at once
+    publish_scope(config, "user" if scope == "user" else key_of(project_dir))
     say()
     _settle_provider(config, provider, yes)
     say()

@@ -31,6 +31,12 @@ def command(project_dir: Path, as_json: bool) -> None:
 
 def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     """Everything that `status` knows, as plain data."""
+    from skill_learner.cli.installs import (
+        install_data,
+        install_warnings,
+        installs_elsewhere,
+        installs_here,
+    )
     from skill_learner.cli.review import job_data
     from skill_learner.jobs import JobStore
     from skill_learner.journal import journal_files
@@ -44,7 +50,8 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     return {
         "state_dir": str(config.state_dir),
         "project": str(root_of(project_dir)),
-        "installs": _installs(config, project_dir),
+        "installs": [install_data(item) for item in installs_here(config, project_dir)],
+        "installs_elsewhere": installs_elsewhere(config, project_dir),
         "journals": {
             "count": len(journals),
             "bytes": sum(path.stat().st_size for path in journals),
@@ -59,83 +66,34 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         "reviewer": reviewer_name(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},
-        "warnings": _warnings(config, project_dir),
+        "warnings": [*config.warnings, *install_warnings(config, project_dir)],
     }
 
 
-def _installs(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, Any]]:
-    """Each install with the time of the last event from its projects (all of them, for `user`)."""
-    from skill_learner.install.installer import installed
-    from skill_learner.project import project_key
-
-    found = []
-    here = root_of(project_dir)
-    for record in installed(config.paths):
-        key = None if record.scope == "user" else project_key(root_of(Path(record.root)))
-        found.append(
-            {
-                "target": record.target,
-                "scope": record.scope,
-                "root": record.root,
-                "here": record.scope == "user" or root_of(Path(record.root)) == here,
-                "version": record.version,
-                "installed_at": record.at,
-                "last_fired": last_fired(config, key),
-                "files": [file.path for file in record.files],
-            }
-        )
-    return found
+def _show_installs(data: dict[str, Any]) -> None:
+    if data["installs"]:
+        rows = [
+            (row["target"], row["scope"], row["root"], _word(row), when(row["last_fired"]))
+            for row in data["installs"]
+        ]
+        show_table(("editor", "scope", "where", "hooks", "last fired"), rows)
+    if data["installs_elsewhere"]:
+        roots = ", ".join(row["root"] for row in data["installs_elsewhere"])
+        say(f"also installed in: {roots}")
+    if data["installs"] or data["installs_elsewhere"]:
+        say()
 
 
-def last_fired(config: SkillLearnerConfig, key: str | None) -> float | None:
-    """When a hook last wrote an event of the project (None: of any); None for never.
-
-    The newest event of each journal tells the project; only journals newer than what was found are
-    opened.
-    """
-    from skill_learner.journal import journal_files, read_journal
-
-    newest: float | None = None
-    by_age = sorted(((p.stat().st_mtime, p) for p in journal_files(config.paths)), reverse=True)
-    for modified, path in by_age:
-        if newest is not None and modified <= newest:
-            break
-        if key is None:
-            return modified
-        for record in read_journal(path).records:
-            if record.project_key == key and record.at > (newest or 0):
-                newest = record.at
-    return newest
-
-
-def _warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]:
-    from skill_learner.install.installer import installed
-
-    warnings = list(config.warnings)
-    root, here = root_of(project_dir), project_dir.resolve()
-    records = installed(config.paths)
-    covered_here = [r for r in records if r.scope == "user" or Path(r.root).resolve() == here]
-    at_root = [r for r in records if r.scope != "user" and Path(r.root).resolve() == root]
-    if at_root and not covered_here:
-        warnings.append(
-            f"Claude Code started in {here} does not read the settings of {root}, so no hook "
-            "fires: start it there, or run `skill-learner init --target claude-code --user`"
-        )
-    if not records:
-        warnings.append("no editor is set up: skill-learner init --target claude-code")
-    if config.off:
-        warnings.append(f"switched off by {config.origins['off']}")
-    return warnings
+def _word(row: dict[str, Any]) -> str:
+    if not row["installed"]:
+        return "gone"
+    if row["disabled_by"] or not row["launcher_alive"]:
+        return "off"
+    return "complete" if row["complete"] else "incomplete"
 
 
 def _show(data: dict[str, Any]) -> None:
-    if data["installs"]:
-        rows = [
-            (row["target"], row["scope"], row["root"], when(row["last_fired"]))
-            for row in data["installs"]
-        ]
-        show_table(("editor", "scope", "where", "hook last fired"), rows)
-        say()
+    _show_installs(data)
     jobs, skills, spend = data["jobs"], data["skills"], data["spend_today"]
     counts = Counter(job["status"] for job in jobs)
     journals, ceilings = data["journals"], data["ceilings"]

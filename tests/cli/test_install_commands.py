@@ -71,6 +71,22 @@ def test_uninstall_leaves_the_project_as_it_was(
     assert [row["name"] for row in run_json("list")] == ["build-site"]
 
 
+def test_init_gives_what_the_library_knows_already(run: Run, project: Path, add_skill: Add) -> None:
+    add_skill("build-site")
+    run("init", "--target", "claude-code")
+    assert (project / ".claude" / "skills" / "build-site" / "SKILL.md").is_file()
+
+
+def test_a_user_wide_install_gives_user_wide_skills(
+    run: Run, hermetic_home: Path, add_skill: Add
+) -> None:
+    run("init", "--target", "claude-code", "--user")
+    add_skill("everywhere", "candidate", scope="user")
+    run("approve", "everywhere")
+    assert (hermetic_home / ".claude" / "skills" / "everywhere" / "SKILL.md").is_file()
+    assert "everywhere" in (hermetic_home / ".claude" / "CLAUDE.md").read_text()
+
+
 def test_purge_asks_first(run: Run, project: Path, add_skill: Add) -> None:
     run("init", "--target", "claude-code")
     add_skill("build-site")

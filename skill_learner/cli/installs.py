@@ -1,0 +1,70 @@
+"""What is installed for a project, as `status` and `doctor` show it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.install.installer import installed
+from skill_learner.install.status import ScopeStatus, installation_status
+from skill_learner.project import worktree_root
+
+
+def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeStatus]:
+    """Installs that stand, or should stand, in this folder, at the top of its worktree, or for the
+    user."""
+    here = project_dir.resolve()
+    found = {
+        (status.scope, status.root): status
+        for folder in dict.fromkeys((here, worktree_root(here)))
+        for status in installation_status(config.paths, folder)
+        if status.installed or status.on_record
+    }
+    return list(found.values())
+
+
+def installs_elsewhere(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, str]]:
+    """Where else this state folder knows of installs."""
+    here = {(status.scope, status.root) for status in installs_here(config, project_dir)}
+    return [
+        {"target": record.target, "scope": record.scope, "root": record.root}
+        for record in installed(config.paths)
+        if (record.scope, record.root) not in here
+    ]
+
+
+def install_data(status: ScopeStatus) -> dict[str, Any]:
+    """One install as plain data."""
+    data = asdict(status)
+    data.pop("launcher")
+    return data
+
+
+def install_warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]:
+    """What keeps hooks from firing in sessions that are started in this folder."""
+    here = str(project_dir.resolve())
+    found = installs_here(config, project_dir)
+    working = [status for status in found if status.installed]
+    warnings = [
+        f"{status.target}, {status.scope}: {problem}"
+        for status in found
+        for problem in (*status.problems, *status.notes)
+    ]
+    for status in found:
+        warnings += [f"{path} switches all hooks off" for path in status.disabled_by]
+        if not status.installed:
+            again = f"skill-learner init --target {status.target}"
+            warnings.append(f"{status.target}, {status.scope}: its hooks are gone: {again}")
+    if not found:
+        warnings.append("no editor is set up here: skill-learner init --target claude-code")
+    elif working and not any(status.scope == "user" or status.root == here for status in working):
+        warnings.append(
+            f"a session started in {here} does not read the settings of {working[0].root}, so no "
+            f"hook fires: start it there, or run `skill-learner init --target "
+            f"{working[0].target} --user`"
+        )
+    if config.off:
+        warnings.append(f"switched off by {config.origins['off']}")
+    return list(dict.fromkeys(warnings))
