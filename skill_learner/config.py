@@ -76,6 +76,8 @@ class SkillLearnerConfig:
     skills_dir: the library; below `state_dir` unless set.
     nudge_interval: review after this many tool calls or turns.
     review_timeout: seconds a caller of the Python API ever waits for a review.
+    exit_wait: seconds the interpreter's exit waits for one; what is left runs with the next engine.
+    prompt_tokens: budget of the skills prompt that the Python API injects.
     review_process_timeout: seconds until a detached review is stopped.
     semantic_top_k, semantic_threshold: most results and least cosine of a semantic search.
     provider: "auto", "offline" or a name of `providers.PROVIDERS`; model, base_url: "" = its own.
@@ -110,6 +112,8 @@ class SkillLearnerConfig:
     digest_tokens: int = 24_000
     index_tokens: int = 1_500
     payload_cap: int = 16 * 1024 * 1024
+    prompt_tokens: int = 2_000
+    exit_wait: float = 2.0
     review_process_timeout: float = 600.0
     provider_timeout: float = 180.0
     ignore_learner_sessions: bool = True
@@ -127,6 +131,15 @@ class SkillLearnerConfig:
     @property
     def paths(self) -> StatePaths:
         return StatePaths(self.state_dir)
+
+    @property
+    def library_paths(self) -> StatePaths:
+        """Where the Python library keeps what belongs to this library (conversations, jobs, spend,
+        uses): `state_dir` for the library in it, else a folder in `skills_dir`, so that a library
+        of a program's own touches nothing in the user's home."""
+        if self.skills_dir == self.state_dir / "skills":
+            return self.paths
+        return StatePaths(self.skills_dir / ".state")
 
     @property
     def index_db(self) -> Path:

@@ -124,18 +124,21 @@ class JobStore:
         *,
         session: str | None = None,
         owner: str | None = None,
+        provider: str | None = None,
         skip: Collection[str] = (),
         ignore_delay: bool = False,
     ) -> Job | None:
         """Start the oldest queued job: it becomes `running` and its attempts grow by one.
 
-        session, owner: only such a job. skip: ids to pass over. ignore_delay: `not_before` too.
+        session, owner, provider: only such a job. skip: ids to pass over. ignore_delay:
+        `not_before` too.
         """
         now = float("inf") if ignore_delay else self._clock()
         with self._changing():
             for job in self._open():
                 wanted = job.status == "queued" and job.id not in skip and job.not_before <= now
-                if wanted and session in (None, job.session) and owner in (None, job.owner):
+                ours = owner in (None, job.owner) and provider in (None, job.provider)
+                if wanted and ours and session in (None, job.session):
                     started = replace(job, status="running", detail="", attempts=job.attempts + 1)
                     return self._write(started)
         return None
@@ -186,14 +189,28 @@ class JobStore:
             )
             return self._write(waiting)
 
-    def requeue_interrupted(self) -> list[Job]:
-        """Put every running job back in the queue, or abandon it after `MAX_ATTEMPTS` starts.
+    def postpone(self, job: Job, detail: str, *, seconds: float) -> Job:
+        """Put a started job that failed back in the queue, for later; the start counts."""
+        with self._changing():
+            current = self._read(self._path(job.id)) or job
+            waiting = replace(
+                current, status="queued", detail=detail, not_before=self._clock() + seconds
+            )
+            return self._write(waiting)
 
-        Only for the holder of the review lock: while it is held nobody else runs a job, so whatever
-        stands as running was cut off by a crash, a kill or a reboot.
+    def requeue_interrupted(self, owner: str | None = None) -> list[Job]:
+        """Put every running job (of an owner) back in the queue, or abandon it after
+        `MAX_ATTEMPTS` starts.
+
+        Only for the holder of that owner's review lock: while it is held nobody else runs such a
+        job, so whatever stands as running was cut off by a crash, a kill or a reboot.
         """
         with self._changing():
-            return [self._requeued(job) for job in self._open() if job.status == "running"]
+            return [
+                self._requeued(job)
+                for job in self._open()
+                if job.status == "running" and owner in (None, job.owner)
+            ]
 
     def get(self, job_id: str) -> Job | None:
         for folder in (self._folder, self._closed_folder):

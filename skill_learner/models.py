@@ -64,6 +64,8 @@ class Session:
     loaded_skills: names of the skills the session loaded (Skill tool, typed, or read).
     parent: id of the session it was forked from or belongs to as a subagent, else "".
     damaged: lines that could not be parsed and were skipped.
+    answers_count: a conversation in which no tool answered: the model's prose is taken as evidence,
+    and what is learned from it is unverified.
     """
 
     id: str
@@ -76,6 +78,7 @@ class Session:
     parent: str = ""
     damaged: int = 0
     source: str = ""
+    answers_count: bool = False
 
 
 # -- what a review sees ------------------------------------------------------------------------
@@ -138,7 +141,8 @@ class Claim:
 @dataclass(frozen=True)
 class CreateSkill:
     """A new skill. trigger_key and remedy_key come from the episode behind it ("" from an LLM).
-    explicit: the human said in words that this is to be remembered."""
+    explicit: the human said in words that this is to be remembered. unverified: it rests on a
+    model's answers that no tool result confirmed (set by the gate)."""
 
     name: str
     description: str
@@ -148,6 +152,7 @@ class CreateSkill:
     trigger_key: str = ""
     remedy_key: str = ""
     explicit: bool = False
+    unverified: bool = False
 
 
 @dataclass(frozen=True)

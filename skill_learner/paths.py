@@ -61,6 +61,10 @@ class StatePaths:
         return self.root / "jobs"
 
     @property
+    def conversations_dir(self) -> Path:
+        return self.root / "conversations"
+
+    @property
     def projects_dir(self) -> Path:
         return self.root / "projects"
 

@@ -62,6 +62,14 @@ class UsageStore:
         with self._transaction() as connection:
             return _insert(connection, rows)
 
+    def note(self, skills: Iterable[str], session_id: str, at: float) -> int:
+        """Count skills that a host program gave to its agent: each once a session."""
+        rows = [(f"{session_id}/given", name, session_id, at) for name in skills]
+        if not rows:
+            return 0
+        with self._transaction() as connection:
+            return _insert(connection, rows)
+
     def harvest_all(self, paths: StatePaths, known_skills: Collection[str] | None = None) -> int:
         """Count what was added to any journal since the last call."""
         with self._transaction() as connection:

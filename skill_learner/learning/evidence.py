@@ -44,6 +44,10 @@ def is_proof(step: Step) -> bool:
     return step.call.status in {"ok", "suspect", "failed"} and step.call.result is not None
 
 
+def _counts(step: Step, session: Session) -> bool:
+    return is_proof(step) or (session.answers_count and step.kind == "assistant")
+
+
 def proved_claims(
     claims: Sequence[Claim], session: Session
 ) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
@@ -53,7 +57,7 @@ def proved_claims(
     kept: list[Claim] = []
     faults: list[str] = []
     for claim in claims:
-        good = tuple(n for n in claim.steps if n in steps and is_proof(steps[n]))
+        good = tuple(n for n in claim.steps if n in steps and _counts(steps[n], session))
         missing = [n for n in claim.steps if n not in steps]
         if missing:
             faults.append(f"cites step {missing[0]}, which does not exist")

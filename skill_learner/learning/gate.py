@@ -32,6 +32,9 @@ from skill_learner.models import (
     Skill,
 )
 
+UNVERIFIED = "> Unverified: from a conversation in which no tool result confirmed it."
+"""Last line of a skill that rests on a model's answers alone."""
+
 _LEAST_CONFIDENCE = 0.7
 _MOST_UNPROVED = 0.5
 
@@ -100,6 +103,9 @@ def _decide_create(draft: CreateSkill, case: _Case) -> Decision:
     if known is not None:
         return known
     clean = replace(clean, name=_free_name(clean, case))
+    if case.session.answers_count:
+        clean = replace(clean, unverified=True, body=f"{clean.body.rstrip()}\n\n{UNVERIFIED}\n")
+        notes.append("unverified: it rests on answers that no tool result confirmed")
     return _as_new(clean, checked, case, notes)
 
 

@@ -89,6 +89,8 @@ def collect(session: Session) -> ProofTexts:
     changed: set[str] = set()
     for step in session.steps:
         _collect_step(step, texts, strong, echo, changed)
+        if session.answers_count and step.kind == "assistant":
+            strong.append(step.text)
     texts.strong = "\n".join(normalise(part) for part in strong if part)
     texts.echo = "\n".join(normalise(part) for part in echo if part)
     return texts

@@ -83,7 +83,7 @@ class SkillLibrary:
     def stamps(self) -> dict[str, str]:
         """For indexes: the key of each skill, archived ones too, with a text that changes when the
         skill does; "" when its file is too new for that to be certain. Reads no skill."""
-        return {place.key: self._reader.stamp(place) for place in self._places(archived=True)}
+        return self._reader.stamps()
 
     def at(self, key: str) -> Skill:
         """For indexes: the skill with a key from `stamps`; raises when it is gone or unusable."""
@@ -120,6 +120,7 @@ class SkillLibrary:
                 remedy_key=draft.remedy_key,
                 origin=origin,
                 scope=scope,
+                unverified="yes" if draft.unverified else "",
             )
             data = render(
                 name,

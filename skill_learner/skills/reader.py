@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.models import Skill, SkillState
-from skill_learner.skills.folder import Place, SkillFolder, read_capped
+from skill_learner.skills.folder import Place, SkillFolder, place_key, read_capped
 from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import History, content_hash
-from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.records import RecordStore, SkillRecord, record_file
 from skill_learner.skills.validation import validate
 
 PREFIX = "skill-learner-"
 _SHOWN_SESSIONS = 10
 _TRIGGER_LIMIT = 200
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,15 @@ class SkillReader:
         skill = _skill(place, parsed, digest, record, ours)
         return StoredSkill(place, data, parsed, record, skill)
 
-    def stamp(self, place: Place) -> str:
-        """Changes whenever file or record do; "" when that is not certain."""
-        of_file = self._folder.stamp(place)
-        return f"{of_file}|{self._records.stamp(place.name)}" if of_file else ""
+    def stamps(self) -> dict[str, str]:
+        """For the key of each skill, archived ones too, a text that changes whenever file or record
+        do; "" when that is not certain."""
+        records = self._records.stamps()
+        return {
+            place_key(name, archived): stamp and f"{stamp}|{records.get(record_file(name), '')}"
+            for archived in (False, True)
+            for name, stamp in self._folder.stamps(archived=archived)
+        }
 
     def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:
         """The record that belongs to these bytes, and whether we wrote them last.
@@ -135,11 +142,12 @@ def _from_metadata(metadata: Mapping[str, str]) -> SkillRecord:
     version = metadata.get(PREFIX + "version", "1")
     return SkillRecord(
         hash="",
-        version=int(version) if version.isascii() and version.isdecimal() else 1,
+        version=int(version) if _NUMBER.fullmatch(version) else 1,
         sessions=tuple(metadata.get(PREFIX + "sessions", "").split()),
         trigger_key=metadata.get(PREFIX + "trigger", ""),
         origin=metadata.get(PREFIX + "origin", "user"),
         scope=metadata.get(PREFIX + "scope", "user"),
+        unverified=metadata.get(PREFIX + "unverified", ""),
     )
 
 
@@ -153,5 +161,6 @@ def with_our_metadata(foreign: Mapping[str, str], record: SkillRecord) -> dict[s
         "version": str(record.version),
         "sessions": " ".join(record.sessions[-_SHOWN_SESSIONS:]),
         "trigger": record.trigger_key[:_TRIGGER_LIMIT],
+        "unverified": record.unverified,
     }
     return {**kept, **{PREFIX + key: value for key, value in ours.items() if value}}

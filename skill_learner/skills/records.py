@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -15,11 +17,17 @@ from typing import Any
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.paths import safe_file_name
 
+_SIMPLE_NAME = re.compile(r"[a-z0-9-]{1,64}")
+
 
 @dataclass(frozen=True)
 class SkillRecord:
-    """hash: sha256 of the SKILL.md that we wrote last ("" when the file is the user's). noted_hash
-    and noted_state: the state that the user gave, by command, to a file that is theirs."""
+    """What stands behind a SKILL.md.
+
+    hash: sha256 of the file that we wrote last ("" when it is the user's). noted_hash, noted_state:
+    the state that the user gave, by command, to a file that is theirs. unverified: "yes" for a
+    skill that rests on a model's answers alone.
+    """
 
     hash: str
     version: int = 1
@@ -32,6 +40,7 @@ class SkillRecord:
     scope: str = "user"
     noted_hash: str = ""
     noted_state: str = ""
+    unverified: str = ""
 
 
 def record_to_dict(record: SkillRecord) -> dict[str, Any]:
@@ -57,12 +66,22 @@ def record_from_dict(data: Any) -> SkillRecord | None:
     return SkillRecord(**values)
 
 
+def record_file(name: str) -> str:
+    simple = _SIMPLE_NAME.fullmatch(name) is not None
+    return f"{name if simple else safe_file_name(name)}.json"
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """A text that differs when a file's content was replaced or changed."""
+    return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
+
+
 class RecordStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, name: str) -> Path:
-        return self.folder / f"{safe_file_name(name)}.json"
+        return self.folder / record_file(name)
 
     def load(self, name: str) -> SkillRecord | None:
         try:
@@ -75,9 +94,8 @@ class RecordStore:
         text = json.dumps(record_to_dict(record), ensure_ascii=True, indent=1)
         atomic_write(self.path(name), text.encode())
 
-    def stamp(self, name: str) -> str:
-        """Changes whenever the record does; "" when there is none."""
-        with contextlib.suppress(OSError):
-            status = self.path(name).stat()
-            return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
-        return ""
+    def stamps(self) -> dict[str, str]:
+        """For each record's file name a text that changes whenever the record does."""
+        with contextlib.suppress(OSError), os.scandir(self.folder) as listing:
+            return {entry.name: stamp_of(entry.stat()) for entry in listing}
+        return {}

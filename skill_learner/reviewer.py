@@ -1,0 +1,281 @@
+"""Reviews of a host program's conversations, beside it: the same core as the editors' reviews.
+
+Each wish is a durable job, so that nothing is lost when the program ends: the next engine with the
+same provider on that library runs it. A conversation goes to no other provider by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skill_learner.conversation import ConversationStore
+from skill_learner.conversation.store import is_alive
+from skill_learner.errors import CeilingReachedError, SkillLearnerError
+from skill_learner.files import ensure_private_dir, locked
+from skill_learner.jobs import MAX_ATTEMPTS, Job, Wish
+from skill_learner.pipeline import JobOutcome, PipelineServices, learn_from
+
+log = logging.getLogger("skill_learner")
+
+OWNER = "library"
+_OTHER_PROCESS_PAUSE = 0.2
+_RETRY_SECONDS = 60.0
+_CEILING_SECONDS = 600.0
+
+Reviewed = Callable[[str, int], None]
+
+
+@dataclass
+class ReviewCounts:
+    """What became of the reviews of one engine."""
+
+    completed: int = 0
+    failed: int = 0
+    provider_errors: int = 0
+    last_error: str = ""
+    skills: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+
+class BackgroundReviewer:
+    """Runs the jobs of one provider in a worker thread that ends when nothing is left to do.
+
+    on_reviewed: told of each completed review: session and how many steps it saw.
+    """
+
+    def __init__(
+        self,
+        services: PipelineServices,
+        provider: str | None,
+        on_reviewed: Reviewed = lambda session, steps: None,
+    ) -> None:
+        self.counts = ReviewCounts()
+        self._services = services
+        self._provider = provider
+        self._on_reviewed = on_reviewed
+        self._store = ConversationStore(services.paths)
+        self._changed = threading.Condition()
+        self._pending: set[str] = set()
+        self._thread: threading.Thread | None = None
+        self._running: Job | None = None
+        self._stopping = False
+
+    # -- asked from the host's threads ---------------------------------------------------------
+
+    def submit(self, session: str, reason: str) -> None:
+        """Queue a review of a stored conversation and return at once. One that is asked for while
+        another of the same session runs follows it."""
+        with self._changed:
+            self._pending.add(session)
+        self._services.jobs.queue(self._wish(session, reason))
+        self._start()
+
+    def resume(self) -> None:
+        """Take up what earlier processes left, if there is anything."""
+        paths = self._services.paths
+        for folder in (paths.conversations_dir, paths.jobs_dir):
+            if any(folder.glob("*.json*")):
+                self._start()
+                return
+
+    def wait(self, timeout: float, session: str | None = None) -> bool:
+        """Wait for the reviews that were submitted (or one session's); False when time ran out."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while self._pending if session is None else session in self._pending:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def close(self, timeout: float) -> bool:
+        """Wait at most so long; what is not done by then stays a job. False when there is such."""
+        done = self.wait(timeout)
+        with self._changed:
+            self._stopping = True
+            job = self._running
+            self._changed.notify_all()
+        if job is not None:
+            with contextlib.suppress(SkillLearnerError, OSError):
+                self._services.jobs.wait(job, "the program ended; it runs at the next start")
+        return done
+
+    @property
+    def waiting(self) -> int:
+        with self._changed:
+            return len(self._pending)
+
+    # -- the worker ----------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+            if self._stopping or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=self._work, name="skill-learner review", daemon=True
+            )
+            try:
+                self._thread.start()
+            except RuntimeError:  # the interpreter is ending: the job is on disk
+                self._thread = None
+
+    def _work(self) -> None:
+        try:
+            self._recover()
+            while not self._stopping:
+                busy = not self._run_queue()
+                with self._changed:
+                    pause = _OTHER_PROCESS_PAUSE if busy else self._pause()
+                    if pause is None or self._stopping:
+                        self._thread = None
+                        return
+                    self._changed.wait(pause)
+        except Exception as error:  # nothing of ours may end in the host's stderr as a traceback
+            self._note_failure(f"{type(error).__name__}: {error}")
+            with self._changed:
+                self._pending.clear()
+                self._thread = None
+                self._changed.notify_all()
+
+    def _run_queue(self) -> bool:
+        """Run what is due; False when another process holds the lock."""
+        try:
+            with self._locked():
+                self._services.jobs.requeue_interrupted(OWNER)
+                while not self._stopping:
+                    job = self._services.jobs.take(owner=OWNER, provider=self._provider)
+                    if job is None:
+                        return True
+                    self.run_one(job)
+        except TimeoutError:
+            return False
+        return True
+
+    def _pause(self) -> float | None:
+        """Seconds until the next job of ours is due; None when there is none."""
+        open_jobs = [job for job in self._services.jobs.open() if self._is_ours(job)]
+        self._pending &= {job.session for job in open_jobs if job.not_before <= time.time()}
+        self._changed.notify_all()
+        waits = [max(0.05, job.not_before - time.time()) for job in open_jobs]
+        return min(waits, default=None)
+
+    def run_one(self, job: Job) -> Job:
+        """Run a job that was taken, under the lock; whatever fails is counted and logged."""
+        services = self._services
+        self._running = job
+        started = time.monotonic()
+        try:
+            outcome = self._review(job)
+        except CeilingReachedError as error:
+            later = time.time() + _CEILING_SECONDS
+            ended = services.jobs.wait(job, f"waits: {error.message}", not_before=later)
+            self._note_failure(error.message)
+        except SkillLearnerError as error:
+            ended = self._failed(job, error.message)
+        except Exception as error:
+            ended = self._failed(job, f"{type(error).__name__}: {error}")
+        else:
+            ended = services.jobs.finish(job, "done", outcome.detail, outcome.to_json())
+            self.counts.completed += 1
+            self.counts.skills.update(change.change for change in outcome.skills_written)
+            log.info("review of %s: %s", job.session, outcome.detail)
+        self.counts.seconds += time.monotonic() - started
+        self._running = None
+        return ended
+
+    def _review(self, job: Job) -> JobOutcome:
+        conversation = self._store.read(Path(job.transcript))
+        session = conversation.as_session()
+        when = self._services.config.review_when or "always"
+        outcome = learn_from(self._services, session, job=job.id, review_when=when)
+        steps = len(conversation.steps)
+        self._store.mark_reviewed(job.session, steps)
+        self._on_reviewed(job.session, steps)
+        if conversation.ended:
+            self._store.remove(job.session)
+        return outcome
+
+    def _failed(self, job: Job, why: str) -> Job:
+        """Asked again later, so that an outage costs no learning; given up after some tries."""
+        self.counts.provider_errors += 1
+        self._note_failure(f"review of {job.session}: {why}")
+        jobs = self._services.jobs
+        if job.attempts < MAX_ATTEMPTS:
+            return jobs.postpone(job, why, seconds=_RETRY_SECONDS * 2 ** (job.attempts - 1))
+        self.counts.failed += 1
+        return jobs.finish(job, "failed", why)
+
+    def _note_failure(self, why: str) -> None:
+        self.counts.last_error = why
+        log.warning("%s", why)
+
+    def _recover(self) -> None:
+        """Queue the conversations of processes that ended without a word."""
+        jobs = self._services.jobs
+        busy = {job.session for job in jobs.open()}
+        for conversation in self._store.all():
+            if conversation.provider != self._provider or conversation.session in busy:
+                continue
+            if conversation.is_reviewed:
+                if conversation.ended or not is_alive(conversation.pid):
+                    self._store.remove(conversation.session)
+                continue
+            last = jobs.last_closed(conversation.session)
+            given_up = last is not None and last.status != "done"
+            if not given_up and not is_alive(conversation.pid):
+                self._store.mark_ended(conversation.session)
+                jobs.queue(self._wish(conversation.session, "recover"))
+        self._store.prune(self._services.config.journal_days, keep=list(busy))
+
+    def _wish(self, session: str, reason: str) -> Wish:
+        return Wish(
+            session=session,
+            project="",
+            project_key="user",
+            editor=OWNER,
+            reason=reason,
+            transcript=str(self._store.path(session)),
+            owner=OWNER,
+            provider=self._provider or "",
+        )
+
+    def _is_ours(self, job: Job) -> bool:
+        return job.owner == OWNER and self._provider in (None, job.provider)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        root = ensure_private_dir(self._services.paths.root)
+        with locked(root / "library-review.lock", timeout=0):
+            yield
+
+
+def run_library_jobs(
+    services: PipelineServices, *, only_session: str | None = None
+) -> list[tuple[Job, Job]]:
+    """Run what library conversations wait for, by hand and with whatever provider `services` has;
+    pairs of each job as it was taken and as it ended. Empty when another process is at it."""
+    reviewer = BackgroundReviewer(services, None)
+    ended: list[tuple[Job, Job]] = []
+    try:
+        with reviewer._locked():
+            services.jobs.requeue_interrupted(OWNER)
+            seen: set[str] = set()
+            while True:
+                job = services.jobs.take(
+                    session=only_session, owner=OWNER, skip=seen, ignore_delay=True
+                )
+                if job is None:
+                    return ended
+                seen.add(job.id)
+                ended.append((job, reviewer.run_one(job)))
+    except TimeoutError:
+        return ended
