@@ -113,6 +113,7 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
         ledger=Ledger(config.paths.ledger),
         jobs=JobStore(config.paths),
         usage=UsageStore(config.paths.usage_db),
+        settings_for=lambda project: project_config(config, Path(project)),
     )
 
 
