@@ -112,7 +112,7 @@ _REFERENCE = re.compile(
 _EXPRESSION = re.compile(
     r"(?:process\.env|os\.environ|os\.getenv|import\.meta|env|secrets?|vars?|config|settings|self"
     r"|this|ctx|context|req|request|res|args?|params?|options?|opts|data|props|state|var|local"
-    r"|credentials?|creds|keyring|vault|ENV|System)[.\[(:]"
+    r"|credentials?|creds|keyring|vault|ENV|System)\??[.\[(:]"
 )
 _FILE = re.compile(
     r"[\w./\\~-]+\.(?:py|js|ts|tsx|go|rs|pem|key|crt|json|ya?ml|toml|txt|md|env|sh|cfg|ini|p12|pfx|jks)"

@@ -159,7 +159,7 @@ FORMATS: tuple[TokenFormat, ...] = (
     _format(
         "password-hash",
         "$",
-        r"(?:2[abxy]|apr1|1|5|6|y|7|argon2(?:id|i|d)|pbkdf2-sha\d+|scrypt)\$[./A-Za-z0-9$=,+-]{20,255}",
+        r"(?:2[abxy]|apr1|1|5|6|y|7|argon2(?:id|i|d)|pbkdf2-sha\d+|scrypt)\$[./A-Za-z0-9$=,+-]{20,255}(?<![,.-])",
     ),
 )
 

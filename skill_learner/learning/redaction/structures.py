@@ -90,6 +90,20 @@ def _key_body(text: str, start: int, end: int) -> Iterator[Finding]:
         yield secret("private-key", start + lead, end - tail)
 
 
+def _is_key_line(line: str) -> bool:
+    """A line of base64; a short one of letters alone is a word."""
+    if not _BODY.fullmatch(line):
+        return False
+    core = line.strip("\"',\\ \t+")
+    return len(core) >= 40 or not is_plain(core)
+
+
+def _closes_next(text: str, line_end: re.Match[str] | None) -> bool:
+    if line_end is None:
+        return False
+    return text[line_end.end() : line_end.end() + 60].lstrip(" \t>|\"'+").startswith("-----END")
+
+
 def _key_end(text: str, start: int) -> int:
     """The end of the run of key lines that begins at `start`."""
     position, last, limit = start, start, min(len(text), start + _LONGEST_KEY)
@@ -98,7 +112,7 @@ def _key_end(text: str, start: int) -> int:
         stop = min(line_end.start() if line_end else limit, position + _LONGEST_LINE)
         body_start = _PREFIX.match(text, position, stop).end()  # type: ignore[union-attr]
         rest = text[body_start:stop]
-        if _BODY.fullmatch(rest):
+        if _is_key_line(rest) or (rest.isalnum() and _closes_next(text, line_end)):
             last = body_start + len(rest.rstrip("\"',\\ \t+"))
         elif rest and not _ARMOUR_HEADER.fullmatch(rest):
             partial = _BODY.match(rest)
@@ -118,11 +132,11 @@ def _key_start(text: str, end: int, floor: int) -> int:
     for line_end in reversed(breaks):
         line = text[line_end.end() : line_stop]
         rest = line[_PREFIX.match(line).end() :]  # type: ignore[union-attr]  # may be empty
-        if rest and not _BODY.fullmatch(rest):
+        if rest and not _is_key_line(rest):
             return start
         start, line_stop = line_end.end(), line_end.start()
     first = text[low:line_stop]
-    return low if _BODY.fullmatch(first.strip()) else start
+    return low if _is_key_line(first.strip()) else start
 
 
 # -- command lines -------------------------------------------------------------------------------
