@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.files import ensure_private_dir
 from skill_learner.skills.frontmatter import READ_CAP
+from skill_learner.skills.records import stamp_of
 from skill_learner.skills.validation import folder_faults
 
 SKILL_FILE = "SKILL.md"
@@ -33,10 +35,10 @@ class Place:
     file: Path
     archived: bool = False
 
-    @property
-    def key(self) -> str:
-        """Names the place among all of library and archive."""
-        return f"{ARCHIVE}/{self.name}" if self.archived else self.name
+
+def place_key(name: str, archived: bool) -> str:
+    """Names a skill among all of library and archive."""
+    return f"{ARCHIVE}/{name}" if archived else name
 
 
 class SkillFolder:
@@ -144,13 +146,25 @@ class SkillFolder:
             raise LibraryError(f"there is no skill {key!r}")
         return place
 
-    def stamp(self, place: Place) -> str:
-        """Changes whenever the file does; "" for a file too new for that to be certain."""
-        with contextlib.suppress(OSError):
-            status = os.stat(place.file)
-            if time.time_ns() - status.st_mtime_ns >= _CLOCK_TICK_NS:
-                return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
-        return ""
+    def stamps(self, *, archived: bool = False) -> Iterator[tuple[str, str]]:
+        """Names of skills with a text that changes whenever their file does; "" for a file too new
+        for that to be certain. One `lstat` a skill: a library may have ten thousand."""
+        base = str(self.archive if archived else self.root)
+        try:
+            with os.scandir(base) as listing:
+                entries = [(e.name, e.is_symlink()) for e in listing if not e.name.startswith(".")]
+        except OSError:
+            return
+        certain = time.time_ns() - _CLOCK_TICK_NS
+        for name, linked in entries:
+            status = None if linked else _regular(os.path.join(base, name, SKILL_FILE))
+            if status is None:
+                place = self._place(name, archived)
+                if place is None or not self._inside(place):
+                    continue
+                status = os.stat(place.file)
+            new = status.st_mtime_ns > certain
+            yield name, "" if new else stamp_of(status)
 
     def sweep(self, place: Place) -> None:
         """Remove temporary files that killed writers left in a skill's folder."""
@@ -173,6 +187,15 @@ def read_capped(file: Path) -> bytes:
     if size > READ_CAP:
         raise SkillFormatError(f"{file}: {size} bytes, more than the {READ_CAP} that are read")
     return file.read_bytes()
+
+
+def _regular(path: str) -> os.stat_result | None:
+    """The status of a regular file that is no link, else None."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _abandoned(folder: Path) -> bool:

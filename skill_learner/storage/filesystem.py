@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from skill_learner.interfaces import IndexDocument, IndexMatch, IndexQuery
@@ -25,125 +26,133 @@ _WEIGHTS = {
 }
 _HEAD = ("name", "description")
 _K1, _B = 1.2, 0.75
-
-
-@dataclass(frozen=True)
-class _Counted:
-    document: IndexDocument
-    head: Mapping[str, float]
-    whole: Mapping[str, float]
-    head_length: int
-    whole_length: int
+_DEAD_FLOOR = 500
 
 
 class FilesystemIndex:
-    """BM25 over what `update` was given. The path is taken for the registry's sake and not used."""
+    """BM25 over what `update` was given. The path is taken for the registry's sake and not used.
+
+    A changed document gets a new slot; when many slots are dead, `stamps` reports an empty index,
+    which makes the caller fill it afresh.
+    """
 
     def __init__(self, db: Path | None = None) -> None:
-        self._documents: dict[str, _Counted] = {}
         self._lock = threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._slots: list[IndexDocument | None] = []
+        self._by_key: dict[str, int] = {}
+        self._head = _Postings()
+        self._whole = _Postings()
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         with self._lock:
-            return {
-                key: (counted.document.stamp, counted.document.content_hash)
-                for key, counted in self._documents.items()
-            }
+            dead = len(self._slots) - len(self._by_key)
+            if dead > _DEAD_FLOOR + len(self._by_key) // 4:
+                self._forget()
+            live = [document for document in self._slots if document is not None]
+            return {document.key: (document.stamp, document.content_hash) for document in live}
 
     def update(self, changed: Sequence[IndexDocument], removed: Sequence[str]) -> None:
-        counted = {document.key: _count(document) for document in changed}
         with self._lock:
-            self._documents.update(counted)
-            for key in removed:
-                self._documents.pop(key, None)
+            for key in [*removed, *(document.key for document in changed)]:
+                slot = self._by_key.pop(key, None)
+                if slot is not None:
+                    self._slots[slot] = None
+            for document in changed:
+                self._add(document)
+
+    def _add(self, document: IndexDocument) -> None:
+        slot = len(self._slots)
+        columns = {name: _tokens(getattr(document, name)) for name in _WEIGHTS}
+        self._head.add(slot, {name: columns[name] for name in _HEAD})
+        self._whole.add(slot, columns)
+        self._slots.append(replace(document, prose="", code="", parts="", bigrams=""))
+        self._by_key[document.key] = slot
 
     def restamp(self, stamps: Mapping[str, str]) -> None:
         with self._lock:
             for key, stamp in stamps.items():
-                if key in self._documents:
-                    old = self._documents[key]
-                    self._documents[key] = replace(old, document=replace(old.document, stamp=stamp))
+                slot = self._by_key.get(key)
+                document = None if slot is None else self._slots[slot]
+                if slot is not None and document is not None:
+                    self._slots[slot] = replace(document, stamp=stamp)
 
     def rarest(self, words: Sequence[str], limit: int) -> list[str]:
         with self._lock:
-            counts = {word: self._frequency(_stem(word)) for word in dict.fromkeys(words)}
+            counts = {
+                word: sum(self._slots[slot] is not None for slot in self._whole.slots(_stem(word)))
+                for word in dict.fromkeys(words)
+            }
         found = [word for word, count in counts.items() if count]
         return sorted(found, key=counts.__getitem__)[:limit]
 
     def match(self, query: IndexQuery) -> list[IndexMatch]:
         words = [_stem(word) for word in query.words]
-        with self._lock:
-            every = list(self._documents.values())
-        eligible = [
-            counted
-            for counted in every
-            if counted.document.state in query.states
-            and (query.scopes is None or counted.document.scope in query.scopes)
-        ]
-        head = _Ranking([c.head for c in every], [c.head_length for c in every], words)
-        terms = [*words, *query.bigrams]
-        whole = _Ranking([c.whole for c in every], [c.whole_length for c in every], terms)
-        matches = [
-            IndexMatch(
-                c.document.key,
-                head.score(c.head, c.head_length),
-                whole.score(c.whole, c.whole_length),
+
+        def eligible(slot: int) -> bool:
+            document = self._slots[slot]
+            return (
+                document is not None
+                and document.state in query.states
+                and (query.scopes is None or document.scope in query.scopes)
             )
-            for c in eligible
-        ]
-        matches = [match for match in matches if match.head or match.whole]
-        return sorted(matches, key=lambda match: -match.whole)[: query.limit]
+
+        with self._lock:
+            head = self._head.scores(words, eligible)
+            whole = self._whole.scores([*words, *query.bigrams], eligible)
+            best = sorted(whole, key=lambda slot: -whole[slot])[: query.limit]
+            keys = {slot: document.key for slot in best if (document := self._slots[slot])}
+        return [IndexMatch(key, head.get(slot, 0.0), whole[slot]) for slot, key in keys.items()]
 
     def clear(self) -> None:
         with self._lock:
-            self._documents.clear()
+            self._forget()
 
     def close(self) -> None:
         self.clear()
 
-    def _frequency(self, term: str) -> int:
-        return sum(term in counted.whole for counted in self._documents.values())
 
+class _Postings:
+    """For each term the slots that hold it, each with a weighted count; packed, since ten thousand
+    skills have millions of them."""
 
-class _Ranking:
-    """BM25 for one query: how rare each term is over all documents, then a score for each."""
+    def __init__(self) -> None:
+        self._terms: dict[str, tuple[array[int], array[float]]] = {}
+        self._lengths: dict[int, int] = {}
+        self._total_length = 0
 
-    def __init__(
-        self, documents: Sequence[Mapping[str, float]], lengths: Sequence[int], terms: list[str]
-    ) -> None:
-        total = len(documents) or 1
-        self._mean = sum(lengths) / total or 1.0
-        self._idf = {}
-        for term in terms:
-            hits = sum(term in document for document in documents)
-            self._idf[term] = max(math.log((total - hits + 0.5) / (hits + 0.5)), 1e-6)
+    def add(self, slot: int, columns: Mapping[str, Sequence[str]]) -> None:
+        weighted: dict[str, float] = {}
+        for column, tokens in columns.items():
+            for token in tokens:
+                weighted[token] = weighted.get(token, 0.0) + _WEIGHTS[column]
+        for token, weight in weighted.items():
+            slots, weights = self._terms.setdefault(token, (array("L"), array("f")))
+            slots.append(slot)
+            weights.append(weight)
+        self._lengths[slot] = sum(map(len, columns.values()))
+        self._total_length += self._lengths[slot]
 
-    def score(self, document: Mapping[str, float], length: int) -> float:
-        damping = _K1 * (1 - _B + _B * length / self._mean)
-        score = 0.0
-        for term, idf in self._idf.items():
-            count = document.get(term, 0.0)
-            score += idf * count * (_K1 + 1) / (count + damping)
-        return score
+    def slots(self, term: str) -> Sequence[int]:
+        return self._terms[term][0] if term in self._terms else ()
 
-
-def _count(document: IndexDocument) -> _Counted:
-    columns = {name: _tokens(getattr(document, name)) for name in _WEIGHTS}
-    return _Counted(
-        document=replace(document, prose="", code="", parts="", bigrams=""),
-        head=_weighted((name, columns[name]) for name in _HEAD),
-        whole=_weighted(columns.items()),
-        head_length=sum(len(columns[name]) for name in _HEAD),
-        whole_length=sum(map(len, columns.values())),
-    )
-
-
-def _weighted(columns: Iterable[tuple[str, list[str]]]) -> Mapping[str, float]:
-    weighted: dict[str, float] = {}
-    for name, tokens in columns:
-        for token in tokens:
-            weighted[token] = weighted.get(token, 0.0) + _WEIGHTS[name]
-    return weighted
+    def scores(self, terms: Iterable[str], eligible: Callable[[int], bool]) -> dict[int, float]:
+        """BM25 of every eligible slot that holds any of the terms."""
+        mean = self._total_length / len(self._lengths) if self._lengths else 1.0
+        scores: dict[int, float] = {}
+        for term in dict.fromkeys(terms):
+            if term not in self._terms:
+                continue
+            slots, weights = self._terms[term]
+            rarity = math.log((len(self._lengths) - len(slots) + 0.5) / (len(slots) + 0.5))
+            for slot, weight in zip(slots, weights, strict=True):
+                if eligible(slot):
+                    damping = _K1 * (1 - _B + _B * self._lengths[slot] / (mean or 1.0))
+                    gain = max(rarity, 1e-6) * weight * (_K1 + 1) / (weight + damping)
+                    scores[slot] = scores.get(slot, 0.0) + gain
+        return scores
 
 
 def _tokens(text: str) -> list[str]:

@@ -159,3 +159,13 @@ def test_stamps_come_back_as_told(index: SkillIndex, texts: dict[str, str]) -> N
     index.clear()
     index.update([document(key, prose=text, stamp=key * 2) for key, text in storable.items()], [])
     assert index.stamps() == {key: (key * 2, "h") for key in storable}
+
+
+def test_many_changes_to_one_document_leave_one(index: SkillIndex) -> None:
+    for number in range(30):
+        index.update([document("a", prose=f"word number{number}")], [])
+    assert best(index, query("word")) == ["a"]
+    assert best(index, query("number3")) == []
+    assert index.rarest(["number29", "word"], 5)[0] in {"number29", "word"}
+    index.update([], ["a"])
+    assert best(index, query("word")) == []
