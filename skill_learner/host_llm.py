@@ -1,4 +1,4 @@
-"""A host program's own LLM object, as our reviewer sees it: bounded in time, its answer made plain."""
+"""A host program's own LLM object, as our reviewer sees it: bounded in time, its answers plain."""
 
 from __future__ import annotations
 

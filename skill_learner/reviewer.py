@@ -66,6 +66,7 @@ class BackgroundReviewer:
         self._thread: threading.Thread | None = None
         self._running: Job | None = None
         self._stopping = False
+        self._recovered = False
 
     # -- asked from the host's threads ---------------------------------------------------------
 
@@ -74,7 +75,7 @@ class BackgroundReviewer:
         another of the same session runs follows it."""
         with self._changed:
             self._pending.add(session)
-        self._services.jobs.queue(self._wish(session, reason))
+            self._services.jobs.queue(self._wish(session, reason))
         self._start()
 
     def resume(self) -> None:
@@ -130,7 +131,9 @@ class BackgroundReviewer:
 
     def _work(self) -> None:
         try:
-            self._recover()
+            if not self._recovered:
+                self._recover()
+                self._recovered = True
             while not self._stopping:
                 busy = not self._run_queue()
                 with self._changed:
@@ -156,17 +159,23 @@ class BackgroundReviewer:
                     if job is None:
                         return True
                     self.run_one(job)
+                    with self._changed:
+                        self._settle()
         except TimeoutError:
             return False
         return True
 
     def _pause(self) -> float | None:
         """Seconds until the next job of ours is due; None when there is none."""
+        waits = [max(0.05, job.not_before - time.time()) for job in self._settle()]
+        return min(waits, default=None)
+
+    def _settle(self) -> list[Job]:
+        """Forget the wishes that are served, or put off; returns the jobs that are open."""
         open_jobs = [job for job in self._services.jobs.open() if self._is_ours(job)]
         self._pending &= {job.session for job in open_jobs if job.not_before <= time.time()}
         self._changed.notify_all()
-        waits = [max(0.05, job.not_before - time.time()) for job in open_jobs]
-        return min(waits, default=None)
+        return open_jobs
 
     def run_one(self, job: Job) -> Job:
         """Run a job that was taken, under the lock; whatever fails is counted and logged."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
@@ -19,6 +21,7 @@ ACTIVE: tuple[SkillState, ...] = ("active",)
 _MOST_TERMS = 24
 _CANDIDATES = 200
 _BATCH = 500
+_MOST_READ = 300
 _HEAD_SHARE, _WHOLE_SHARE = 0.3, 0.7
 """Shares of name+description and of the whole skill, each divided by its best: measured to find
 more than either, or than one table with weights."""
@@ -65,6 +68,36 @@ class SkillSearch:
         """The skills most like a text, candidates included: what a new skill might duplicate."""
         hits = self.search(text, top_k=k, states=("active", "candidate"))
         return [hit.skill for hit in hits]
+
+    def newest(
+        self,
+        limit: int,
+        *,
+        scope: str | None = None,
+        states: Collection[SkillState] = ACTIVE,
+    ) -> list[Skill]:
+        """The skills that were written last, newest first; reads no more files than it must."""
+        stamps = self._library.stamps()
+        keys = sorted(stamps, key=lambda key: (_written(stamps[key]), key), reverse=True)
+        scopes = None if scope is None else {scope, USER_SCOPE}
+        found: list[Skill] = []
+        for key in keys[:_MOST_READ]:
+            if len(found) >= limit:
+                break
+            with contextlib.suppress(SkillFormatError, LibraryError):
+                skill = self._library.at(key)
+                if skill.state in states and (scopes is None or skill.scope in scopes):
+                    found.append(skill)
+        return found
+
+    def state_counts(self) -> dict[str, int]:
+        """How many skills there are in each state."""
+        self.sync()
+        told = (digest.split("/") for _, digest in self._index.stamps().values())
+        return dict(Counter(parts[1] for parts in told if len(parts) > 1))
+
+    def close(self) -> None:
+        self._index.close()
 
     def sync(self) -> int:
         """Bring the index up to date with the files; returns how many skills were read."""
@@ -156,3 +189,9 @@ def _combined(matches: list[IndexMatch]) -> list[tuple[str, float]]:
         for match in matches
     ]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _written(stamp: str) -> float:
+    """The time in a stamp; a file too new to have one comes first."""
+    head = stamp.partition(":")[0]
+    return int(head) if head.isdecimal() else float("inf")
