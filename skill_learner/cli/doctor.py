@@ -120,7 +120,7 @@ def _reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
     reached = spend.reviews >= config.daily_reviews or spend.tokens >= config.daily_tokens
     what = (
         f"{spend.reviews} of {config.daily_reviews} reviews, "
-        f"{spend.tokens} of {config.daily_tokens} tokens today"
+        f"{spend.tokens:,} of {config.daily_tokens:,} tokens today"
     )
     yield Finding("ceilings", "note" if reached else "ok", what)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: 
     if is_terminal():
         from skill_learner.cli import console
 
-        console.table(columns, cells, title)
+        console.table(columns, [[_short(cell) for cell in row] for row in cells], title)
         return
     if title:
         click.echo(title)
@@ -93,6 +94,12 @@ def when(moment: float | None) -> str:
     if not moment:
         return "never"
     return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
+
+
+def _short(cell: str) -> str:
+    """Paths below the home folder as people write them; only for eyes, never for programs."""
+    home = os.path.expanduser("~")
+    return "~" + cell[len(home) :] if cell.startswith(home + os.sep) else cell
 
 
 def _text(value: object) -> str:

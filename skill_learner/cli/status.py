@@ -106,7 +106,7 @@ def _show(data: dict[str, Any]) -> None:
             "skills": f"{skills['active']} active, {skills['candidate']} candidates, "
             f"{skills['archived']} archived",
             "LLM today": f"{spend['reviews']} of {ceilings['daily_reviews']} reviews, "
-            f"{spend['tokens']} of {ceilings['daily_tokens']} tokens",
+            f"{spend['tokens']:,} of {ceilings['daily_tokens']:,} tokens",
         }
     )
     notable = [job for job in jobs if job["status"] != "done"] + [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -19,12 +20,15 @@ def test_a_pipe_gets_whole_aligned_lines(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_terminal_gets_a_table_with_names_as_they_are(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hermetic_home: Path
 ) -> None:
     monkeypatch.setattr(output, "is_terminal", lambda: True)
-    output.show_table(("name", "n"), [("[red]x[/red]", 3)])
+    inside = str(hermetic_home / "x")
+    output.show_table(("name", "n"), [("[red]x[/red]", 3), (inside, 4)])
     shown = capsys.readouterr().out
     assert "[red]x[/red]" in shown
+    assert "~/x " in shown
+    assert inside not in shown
     assert len(shown.splitlines()) > 2
 
 
