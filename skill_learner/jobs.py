@@ -6,8 +6,9 @@
       └── requeue_interrupted ───────────▶ abandoned after MAX_ATTEMPTS starts
 
 Open jobs lie in `jobs/`, closed ones in `jobs/closed/` (the last `keep_closed` of them).
-`jobs/pending` exists exactly when a job is queued: the hook looks at nothing else. A session has at
-most one queued job; a wish that comes while its job runs makes one follow-up when that one closes.
+`jobs/pending` exists exactly when an editor's job is queued: the hook looks at nothing else. A
+session has at most one queued job; a wish that comes while its job runs makes one follow-up when
+that one closes.
 """
 
 from __future__ import annotations
@@ -17,69 +18,18 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from skill_learner.errors import JobError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
+from skill_learner.job import EDITOR, Job, Wish, merged
 from skill_learner.paths import StatePaths
 
-JobStatus = Literal["queued", "running", "done", "failed", "abandoned"]
-OPEN: frozenset[str] = frozenset({"queued", "running"})
+__all__ = ["MAX_ATTEMPTS", "Job", "JobStore", "Wish"]
+
 MAX_ATTEMPTS = 3
-
-_REASON_RANK = {"recover": 0, "nudge": 1, "session_end": 2, "manual": 3}
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What somebody wants reviewed. owner: `editor` for hooks, `library` for a host program, whose
-    jobs run only under the `provider` they were made for ("" = whichever is configured)."""
-
-    session: str
-    project: str
-    project_key: str
-    editor: str
-    reason: str
-    transcript: str = ""
-    journal: str = ""
-    owner: str = "editor"
-    provider: str = ""
-    not_before: float = 0.0
-
-
-@dataclass(frozen=True)
-class Job:
-    """One review of one session.
-
-    detail: one sentence on how it stands. attempts: how often it was started. not_before: epoch
-    seconds before which `take` passes it over. again: reason of a wish that came while it ran.
-    result: what the review found, as plain JSON (see `pipeline`).
-    """
-
-    id: str
-    session: str
-    project: str
-    project_key: str
-    editor: str
-    reason: str
-    status: JobStatus
-    detail: str = ""
-    attempts: int = 0
-    created: float = 0.0
-    updated: float = 0.0
-    transcript: str = ""
-    journal: str = ""
-    owner: str = "editor"
-    provider: str = ""
-    not_before: float = 0.0
-    again: str = ""
-    result: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_open(self) -> bool:
-        return self.status in OPEN
 
 
 class JobStore:
@@ -108,7 +58,7 @@ class JobStore:
         with self._changing():
             for job in self._open():
                 if job.session == wish.session and job.owner == wish.owner:
-                    return self._write(_merged(job, wish))
+                    return self._write(merged(job, wish))
             now = self._clock()
             created = Job(
                 id=f"{int(now * 1000):013d}-{secrets.token_hex(4)}",
@@ -249,7 +199,7 @@ class JobStore:
                 self._set_marker()
 
     def _set_marker(self) -> None:
-        if any(job.status == "queued" for job in self._open()):
+        if any(job.status == "queued" and job.owner == EDITOR for job in self._open()):
             self.pending_marker.touch(mode=0o600)
         else:
             self.pending_marker.unlink(missing_ok=True)
@@ -299,16 +249,3 @@ class JobStore:
             return Job(**{key: value for key, value in raw.items() if key in known})
         except (OSError, ValueError, TypeError, AttributeError):
             return None
-
-
-def _merged(job: Job, wish: Wish) -> Job:
-    reason = max(job.reason, wish.reason, key=lambda name: _REASON_RANK.get(name, 0))
-    if job.status == "running":
-        return replace(job, again=wish.reason)
-    return replace(
-        job,
-        reason=reason,
-        transcript=wish.transcript or job.transcript,
-        journal=wish.journal or job.journal,
-        not_before=min(job.not_before, wish.not_before),
-    )

@@ -18,7 +18,7 @@ from typing import cast
 from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
-from skill_learner.jobs import Job
+from skill_learner.job import EDITOR, Job
 from skill_learner.journal import prune_journals, read_journal
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
@@ -109,7 +109,7 @@ def _run_queue(run: _Run) -> None:
         collect(run.services)
         job = jobs.take(
             session=run.only_session,
-            owner="editor",
+            owner=EDITOR,
             skip=run.passed_over,
             ignore_delay=run.by_hand,
         )
@@ -130,7 +130,7 @@ def _has_more(run: _Run) -> bool:
     earlier = run.passed_over | {job.id for job in run.ended}
     return any(
         job.status == "queued"
-        and job.owner == "editor"
+        and job.owner == EDITOR
         and job.id not in earlier
         and run.only_session in (None, job.session)
         and (run.by_hand or job.not_before == 0)

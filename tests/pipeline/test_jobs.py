@@ -205,3 +205,21 @@ def test_many_processes_queue_one_job_for_each_session(paths: StatePaths) -> Non
     assert sorted(job.session for job in JobStore(paths).open()) == sorted(
         f"s{number}" for number in range(20)
     )
+
+
+def test_jobs_of_a_host_program_do_not_call_the_editors_review(
+    jobs: JobStore, make_wish: MakeWish
+) -> None:
+    jobs.queue(make_wish("s1", owner="library"))
+    assert not jobs.pending_marker.exists()
+    jobs.queue(make_wish("s1"))
+    assert jobs.pending_marker.exists()
+    assert len(jobs.open()) == 2  # each owner has its own job for a session of that name
+
+
+def test_only_the_own_interrupted_jobs_are_put_back(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1", owner="library"))
+    jobs.queue(make_wish("s2"))
+    assert jobs.take() is not None
+    assert jobs.take() is not None
+    assert [job.session for job in jobs.requeue_interrupted("editor")] == ["s2"]
