@@ -238,7 +238,7 @@ class Skill:
     name: folder name, the identity. scope: project key (see `project.py`), or "user".
     content_hash: sha256 hex of the file's bytes. ours: we have a record of it and its bytes are
     what we last wrote; anything else is the user's and is never written.
-    metadata: the front matter's `metadata` map, values as strings, our keys under `skill-learner-*`.
+    metadata: the front matter's `metadata`, values as strings, our keys under `skill-learner-*`.
     sessions: ids of the sessions that brought evidence.
     """
 

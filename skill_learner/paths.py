@@ -21,8 +21,9 @@ def data_dir(kind: str) -> Path:
 
 
 def safe_file_name(identifier: str) -> str:
-    """Map any identifier to a file name: letters, digits, `-`, `_`, `.` stay, the rest becomes `%xx`
-    of its UTF-8 bytes; never empty, `.` or `..`, at most 200 characters (then cut and hashed)."""
+    """Map any identifier to a file name: letters, digits, `-`, `_`, `.` stay, the rest becomes
+    `%xx` of its UTF-8 bytes; never empty, `.` or `..`, at most 200 characters (then cut and
+    hashed)."""
     from skill_learner.hook_runtime.project_key import safe_name
 
     return safe_name(os.fsencode(identifier)).decode("ascii")
