@@ -191,6 +191,7 @@ class JobStore:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
+        ensure_private_dir(self._folder)
         ensure_private_dir(self._closed_folder)
         with locked(self._folder / ".lock"):
             try:

@@ -22,7 +22,8 @@ def test_a_queued_job_is_on_disk_and_marked_as_pending(
     assert jobs.pending_marker.exists()
     assert JobStore(paths).get(queued.id) == queued
     assert queued.status == "queued"
-    assert oct((paths.jobs_dir / f"{queued.id}.json").stat().st_mode & 0o777) == "0o600"
+    places = [paths.jobs_dir, paths.jobs_dir / "closed", paths.jobs_dir / f"{queued.id}.json"]
+    assert [place.stat().st_mode & 0o777 for place in places] == [0o700, 0o700, 0o600]
 
 
 def test_a_session_has_one_queued_job_whose_reason_is_the_strongest(
