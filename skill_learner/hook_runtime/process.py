@@ -11,7 +11,12 @@ import time
 from skill_learner.events import SESSION_END, SESSION_START, TURN_END, HookCall, HookEvent
 from skill_learner.hook_runtime.payload import as_json_value, read_fields
 from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
-from skill_learner.hook_runtime.state_folder import append_byte, append_record, read_settings
+from skill_learner.hook_runtime.state_folder import (
+    append_byte,
+    append_record,
+    read_file,
+    read_settings,
+)
 from skill_learner.targets import TARGETS
 
 TYPE_CHECKING = False
@@ -23,8 +28,10 @@ else:
 
 _SILENCE = 1.5  # seconds without input before we go on with what has come
 _TRY_AGAIN = 0.1
+_LONGEST_SILENCE = 10.0  # ... on a machine so busy that whoever feeds us may not get its turn
 _DRIP = 4096  # chunks below this do not count as input that keeps coming
 _MOST_INPUT = 256 * 1024 * 1024
+_last_input = 0.0
 _RECURSION_MARK = b"SKILL_LEARNER_REVIEW"
 _PLAIN_PATH = (
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-_.+,:;=@%~#()[]{} '!$&*<>?^`|"
@@ -151,6 +158,8 @@ def _path(path: bytes) -> bytes:
 
 def _read_stdin() -> bytes:
     """Everything up to the end of input, or up to a silence."""
+    global _last_input  # noqa: PLW0603 - a signal handler has no other way to know
+    _last_input = time.monotonic()
     _signal.signal(_signal.SIGALRM, _end_input)
     _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
     chunks: list[bytes] = []
@@ -163,6 +172,7 @@ def _read_stdin() -> bytes:
             chunks.append(chunk)
             size += len(chunk)
             if len(chunk) >= _DRIP:
+                _last_input = time.monotonic()
                 _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
@@ -182,9 +192,17 @@ def _read_chunk(size: int) -> bytes:
 def _end_input(_signum: int, _frame: object) -> None:
     """Swap stdin for an empty one: the interrupted read is tried again and sees the end, and what
     was read before is kept. (An exception here could lose a chunk that has just arrived.)"""
+    if time.monotonic() - _last_input < _LONGEST_SILENCE and _machine_is_busy():
+        return
     empty = posix.open("/dev/null", posix.O_RDONLY)
     posix.dup2(empty, 0)
     posix.close(empty)
+
+
+def _machine_is_busy() -> bool:
+    """Whether more wants to run now than two per processor (Linux; elsewhere unknown, so no)."""
+    runnable = read_file(b"/proc/loadavg").partition(b"/")[0].rpartition(b" ")[2]
+    return runnable.isdigit() and int(runnable) > 2 * (posix.cpu_count() or 1)
 
 
 def _log(fault: BaseException) -> None:
