@@ -6,9 +6,9 @@
       └── requeue_interrupted ───────────▶ abandoned after MAX_ATTEMPTS starts
 
 Open jobs lie in `jobs/`, closed ones in `jobs/closed/` (the last `keep_closed` of them).
-`jobs/pending` exists exactly when an editor's job is queued: the hook looks at nothing else. A
-session has at most one queued job; a wish that comes while its job runs makes one follow-up when
-that one closes.
+`jobs/pending` exists exactly while an editor's job is open; the hook looks at nothing else. It stays
+while a job runs: after a kill or a reboot nobody is left to set it. A session has at most one
+queued job; a wish that comes while its job runs makes one follow-up when that one closes.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class JobStore:
                 self._set_marker()
 
     def _set_marker(self) -> None:
-        if any(job.status == "queued" and job.owner == EDITOR for job in self._open()):
+        if any(job.owner == EDITOR for job in self._open()):
             self.pending_marker.touch(mode=0o600)
         else:
             self.pending_marker.unlink(missing_ok=True)

@@ -50,6 +50,14 @@ def test_jobs_are_taken_oldest_first_and_counted(jobs: JobStore, make_wish: Make
     assert first.attempts == 1
     assert first.status == "running"
     assert jobs.take() is None
+
+
+def test_the_marker_stays_until_the_last_job_is_closed(jobs: JobStore, make_wish: MakeWish) -> None:
+    jobs.queue(make_wish("s1"))
+    job = jobs.take()
+    assert job is not None
+    assert jobs.pending_marker.exists()  # a reboot now must not leave the job unseen
+    jobs.finish(job, "done", "fine")
     assert not jobs.pending_marker.exists()
 
 

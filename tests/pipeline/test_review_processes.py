@@ -128,6 +128,7 @@ def test_a_review_that_was_killed_runs_again(
     first.kill()
     first.wait(10)
     assert [job.status for job in jobs_of(paths)] == ["running"]  # nobody was there to say more
+    assert JobStore(paths).pending_marker.exists()  # so the next session's start will see to it
     again = reviews.start(provider="command", command=model(""))
     assert again.wait(60) == 0
 
