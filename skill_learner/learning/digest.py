@@ -256,13 +256,13 @@ class _Layout:
         return replace(self, scale=low)
 
     def _thinned(self, budget: int) -> _Layout:
-        """Without the oldest steps that hold neither the human's words nor an error, as many as
-        must go; then without the oldest of all."""
-        telling = {part.number for part in self.parts if part.sort in _TELLING}
-        numbers = list(dict.fromkeys(part.number for part in self.parts))
-        order = [number for number in numbers if number not in telling] + [
-            number for number in numbers if number in telling
-        ]
+        """Without as many steps as must go: the oldest that hold neither the human's words nor an
+        error, then the oldest errors, and the human's words last."""
+        worth = {part.number: 0 for part in self.parts}
+        for part in self.parts:
+            worth[part.number] = max(worth[part.number], _WORTH.get(part.sort, 0))
+        numbers = list(worth)
+        order = sorted(numbers, key=lambda number: (worth[number], number))
         excess = self.size() - budget
         cost = dict.fromkeys(numbers, 0)
         for part in self.parts:
@@ -284,4 +284,4 @@ class _Layout:
         return "\n".join(line.rstrip() for line in lines)
 
 
-_TELLING: frozenset[Sort] = frozenset({"human", "error"})
+_WORTH: dict[Sort, int] = {"error": 1, "human": 2}

@@ -62,22 +62,30 @@ def as_data(text: str) -> str:
 
 
 def relative_to(project: str) -> Callable[[str], str]:
-    """A function that makes paths below `project` relative to it, and `project` itself a dot."""
+    """A function that makes paths below `project` relative to it, and `project` itself a dot.
+
+    Behind `\\\\?\\`, where Windows takes no relative path, `<project>` stands instead.
+    """
     components = [part for part in re.split(r"[\\/]+", project) if part]
     if len(components) < 2:
         return lambda text: text
     start = "" if re.match(r"[A-Za-z]:", components[0]) else r"[\\/]"
     pattern = re.compile(
-        rf"(?<![\w.]){start}"
+        rf"(?P<verbatim>[?.]\\{{1,2}})?(?<![\w.]){start}"
         + r"[\\/]{1,4}".join(re.escape(part) for part in components)
         + r"(?P<below>[\\/]{1,4}(?=[\w.@*{\[(]))?(?(below)|(?![\w.-]))"
     )
     tail = components[-1]
 
+    def shorter(match: re.Match[str]) -> str:
+        if match["verbatim"]:
+            return f"{match['verbatim']}<project>{match['below'] or ''}"
+        return "" if match["below"] else "."
+
     def shorten(text: str) -> str:
         if tail not in text:
             return text
-        return pattern.sub(lambda match: "" if match["below"] else ".", text)
+        return pattern.sub(shorter, text)
 
     return shorten
 

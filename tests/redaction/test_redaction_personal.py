@@ -13,7 +13,7 @@ CASES = {
     "windows home with a space": (r"C:\Users\Anna Beth\proj", r"~\proj"),
     "windows home, escaped": (r"C:\\Users\\annabeth\\proj", r"~\\proj"),
     "windows home, slashes": ("C:/Users/annabeth/proj", "~/proj"),
-    "unc home": (r"\\?\C:\Users\annabeth\nul", r"~\nul"),
+    "extended-length home": (r"\\?\C:\Users\annabeth\nul", r"\\?\~\nul"),
     "wsl": ("/mnt/c/Users/annabeth/x", "~/x"),
     "msys": ("/c/Users/annabeth/x", "~/x"),
     "end of a sentence": ("It is in /home/annabeth.", "It is in ~."),

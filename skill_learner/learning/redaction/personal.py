@@ -42,7 +42,7 @@ _HOME = re.compile(
     r"(?:[ ][A-Za-zÀ-ɏ][\wÀ-ɏ.-]{0,40}(?=\\))?)"
 )
 _DRIVE = re.compile(
-    r"(?:\\{2,4}[?.]\\{1,2})?(?<![A-Za-z0-9])[A-Za-z]:[\\/]{0,3}$|(?:/mnt|/cygdrive)?/[a-z]$|\\{1,3}$"
+    r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{0,3}$|(?:/mnt|/cygdrive)?/[a-z]$|\\{1,3}$"
 )
 _SLUG = re.compile(r"-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,40})")
 _PROMPT_HOST = re.compile(
