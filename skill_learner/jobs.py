@@ -6,8 +6,8 @@
       └── requeue_interrupted ───────────▶ abandoned after MAX_ATTEMPTS starts
 
 Open jobs lie in `jobs/`, closed ones in `jobs/closed/` (the last `keep_closed` of them).
-`jobs/pending` exists exactly while an editor's job is open; the hook looks at nothing else. It stays
-while a job runs: after a kill or a reboot nobody is left to set it. A session has at most one
+`jobs/pending` exists exactly while an editor's job is open; the hook looks at nothing else. It
+stays while a job runs: after a kill or a reboot nobody is left to set it. A session has at most one
 queued job; a wish that comes while its job runs makes one follow-up when that one closes.
 """
 
