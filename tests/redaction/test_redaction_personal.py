@@ -88,6 +88,8 @@ def test_a_name_once_seen_goes_everywhere(source: str) -> None:
         "root@localhost:/# ls",
         "Co-authored-by: Claude <noreply@anthropic.com>",
         "@decorator\ndef f(self): ...",
+        "GET /users/profile and /users/{id}/orders",
+        "the author of it is Anna Beth <ab@example.com>",
         "see /home/ and /Users/ in the docs, /home/$USER/x, /home/<name>/x",
     ],
 )

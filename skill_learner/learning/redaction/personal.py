@@ -10,7 +10,8 @@ from skill_learner.learning.redaction.finding import Finding
 USER, HOST, EMAIL = "<user>", "<host>", "<email>"
 
 _EVERYBODY = frozenset(
-    "root user users username dev developer admin administrator ubuntu debian fedora centos"
+    "appuser nonroot worker builder webapp django rails code repo repos sandboxuser"
+    " root user users username dev developer admin administrator ubuntu debian fedora centos"
     " alpine arch runner runneradmin vscode node app www-data git postgres mysql redis nginx"
     " apache nobody daemon bin sys staff wheel docker jenkins circleci travis linuxbrew jovyan"
     " vagrant ec2-user azureuser coder codespace gitpod pi guest test tester me you name owner"
@@ -41,17 +42,17 @@ _HOME = re.compile(
     r"(?P<name>[A-Za-z0-9_À-ɏ][\wÀ-ɏ.-]{0,63}"
     r"(?:[ ][A-Za-zÀ-ɏ][\wÀ-ɏ.-]{0,40}(?=\\))?)"
 )
-_DRIVE = re.compile(
-    r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{0,3}$|(?:/mnt|/cygdrive)?/[a-z]$|\\{1,3}$"
-)
+_DRIVE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{0,3}$|(?:/mnt|/cygdrive)?/[a-z]$|\\{1,3}$")
 _SLUG = re.compile(r"-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,40})")
 _PROMPT_HOST = re.compile(
     r"(?P<host>[A-Za-z0-9][\w.-]{0,60})"
     r"(?=(?::[^\s$#%]{0,120}|[ ][^\s$#%@]{1,80}|\]?)?[\])]?[ ]?[$#%][ ]|:[~/][^\s]{0,120}[$#])"
 )
 _GIT_AUTHOR = re.compile(
-    r"(?:Author|Commit|Committer|Tagger|tagger|author|committer):?[ \t]{1,10}"
-    r"(?P<name>[^\n<>\\:,{}()\"]{2,60}?)[ \t]{1,4}<(?=[^\s<>]{1,100}>)"
+    r"(?:(?<![A-Za-z])(?:Author|Commit|Committer|Tagger):[ \t]{1,10}"
+    r"|(?:^|\\n)(?:author|committer|tagger)[ ])"
+    r"(?P<name>[^\n<>\\:,{}()\"]{2,60}?)[ \t]{1,4}<(?=[^\s<>]{1,100}>)",
+    re.MULTILINE,
 )
 _TRAILER = re.compile(
     r"(?:Signed-off|Co-authored|Co-Authored|Reviewed|Acked|Tested|Reported)-[Bb]y:[ \t]{1,4}"
@@ -146,6 +147,8 @@ def _homes(text: str) -> Iterator[Finding]:
         start = _home_start(text, match.start())
         if start is None or name.lower() in _CONTAINER_HOMES or _is_in_url(text, start):
             continue
+        if match.group().startswith("/users") and start == match.start():
+            continue  # a route of a web service; Windows writes a drive in front
         yield Finding("home-path", start, name_end, "~", remember=False, personal=True)
         if is_telling(name):
             yield Finding("user", match.start("name"), name_end, USER, personal=True)
