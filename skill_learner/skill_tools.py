@@ -138,6 +138,9 @@ class SkillTools:
                 "the text holds what looks like a secret or personal data; nothing was saved.",
                 "Say where the value is kept instead of the value.",
             )
+        for known in self._search(draft.description, 3):
+            if known.body.strip() == draft.body:
+                return f"{known.name} says that already."
         state = "candidate" if findings(text) else self._state()
         skill = self._library.create(
             draft, state=state, scope="user", project_slug="saved", origin="agent", session=session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from skill_learner.models import Skill, SkillState
 from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
+    from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.pipeline import PipelineServices
     from skill_learner.search import SkillSearch
-    from skill_learner.usage import SkillUse
+    from skill_learner.search.finder import SkillFinder
+    from skill_learner.usage import SkillUse, UsageStore
 
 ACTIVE: tuple[SkillState, ...] = ("active",)
 
@@ -115,6 +117,65 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
         usage=UsageStore(config.paths.usage_db),
         settings_for=lambda project: project_config(config, Path(project)),
     )
+
+
+@dataclass(frozen=True)
+class EngineParts:
+    """What a `SkillEngine` is made of. services is None, and provider "", without an LLM."""
+
+    library: SkillLibrary
+    skills: SkillFinder
+    usage: UsageStore
+    services: PipelineServices | None
+    provider: str
+
+
+def build_engine_parts(
+    config: SkillLearnerConfig,
+    llm: LLMProvider | None,
+    embedding_provider: EmbeddingProvider | None,
+) -> EngineParts:
+    """The parts of an engine; whatever it keeps lies in `config.library_paths`."""
+    from skill_learner.search.finder import SkillFinder
+    from skill_learner.usage import UsageStore
+
+    library, search = build_library(config), build_search(config)
+    paths = config.library_paths
+    usage = UsageStore(paths.usage_db)
+    semantic = None
+    finder = SkillFinder(search, library_scope(config), semantic)
+    if llm is None:
+        return EngineParts(library, finder, usage, None, "")
+
+    from skill_learner.host_llm import HostLLM
+    from skill_learner.jobs import JobStore
+    from skill_learner.ledger import Ledger
+    from skill_learner.pipeline import PipelineServices
+    from skill_learner.reviewers.llm import LLMReviewer
+
+    bounded = HostLLM(llm, config.provider_timeout)
+    services = PipelineServices(
+        paths=paths,
+        config=config,
+        library=library,
+        search=search,
+        make_reviewer=lambda: LLMReviewer(bounded, bounded.name, config.model),
+        publish=lambda project, key: None,
+        ledger=Ledger(paths.ledger),
+        jobs=JobStore(paths),
+        usage=usage,
+    )
+    return EngineParts(library, finder, usage, services, bounded.name)
+
+
+def library_scope(config: SkillLearnerConfig) -> str | None:
+    """Which skills a host in the current folder is given: of a library of its own all; of the one
+    that editors share, its project's and the user-wide ones."""
+    if config.skills_dir != config.state_dir / "skills":
+        return None
+    from skill_learner.project import project_key, project_root
+
+    return project_key(project_root(Path.cwd()))
 
 
 def _most_useful_first(skills: Sequence[Skill], uses: Mapping[str, SkillUse]) -> list[Skill]:

@@ -21,6 +21,9 @@ from skill_learner.reviewers.answer_object import FaultyAnswerError
 from skill_learner.reviewers.answer_schema import SUBMIT_REVIEW_TOOL
 
 PROMPT_VERSION = "review-v1"
+CONVERSATION_PROMPT_VERSION = "conversation-v1"
+"""For sessions in which no tool answered."""
+
 MAX_ROUNDS = 3
 MAX_ANSWER_TOKENS = 8_000
 
@@ -64,7 +67,7 @@ class LLMReviewer:
 
     def review(self, request: ReviewRequest) -> Review:
         messages: list[dict[str, Any]] = [
-            {"role": "system", "content": load_prompt()},
+            {"role": "system", "content": load_prompt(_prompt_version(request))},
             {"role": "user", "content": user_message(request)},
         ]
         last_step = max((step.number for step in request.session.steps), default=0)
@@ -119,6 +122,10 @@ class LLMReviewer:
             return said
         tokens_out = len(_as_text(response)) // _CHARS_PER_TOKEN
         return Usage(self.provider_name, self.model, _estimate(messages), tokens_out)
+
+
+def _prompt_version(request: ReviewRequest) -> str:
+    return CONVERSATION_PROMPT_VERSION if request.session.answers_count else PROMPT_VERSION
 
 
 def user_message(request: ReviewRequest) -> str:

@@ -1,0 +1,433 @@
+"""The engine a Python host drives: skills into the prompt, activity counted, reviews behind it."""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.conversation import Conversation, ConversationStore
+from skill_learner.conversation.answers import answer_messages
+from skill_learner.injector import PromptInjector
+from skill_learner.models import Skill
+from skill_learner.skill_tools import Shape, SkillTools, named_tools, schemas
+from skill_learner.trigger import ReviewTrigger
+
+if TYPE_CHECKING:
+    from skill_learner.interfaces import EmbeddingProvider, LLMProvider
+    from skill_learner.reviewer import BackgroundReviewer
+
+log = logging.getLogger("skill_learner")
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_AT_EXIT: set[SkillEngine] = set()
+_MOST_OPEN = 10_000
+"""Sessions that are never ended must not fill a host's memory: the oldest is ended then."""
+
+
+def _never_raises(instead: Any) -> Callable[[_Method], _Method]:
+    """A method whose faults are logged and counted, never the agent's: it returns `instead`."""
+
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def guarded(self: SkillEngine, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return method(self, *args, **kwargs)
+            except Exception as error:
+                self._note_fault(f"{method.__name__}: {type(error).__name__}: {error}")
+                return instead() if callable(instead) else instead
+
+        return guarded  # type: ignore[return-value]  # the same signature, by wraps
+
+    return decorate
+
+
+@dataclass
+class _OpenSession:
+    conversation: Conversation
+    trigger: ReviewTrigger
+    stored: int = 0
+    given: set[str] = field(default_factory=set)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+class SkillEngine:
+    """Learns from an agent's conversations and gives back what was learned.
+
+    config: settings, a mapping of them, or None for `SkillLearnerConfig.load()`. llm: any object
+    with `complete`; without one the engine injects, searches and counts, but learns nothing.
+    embedding_provider: any object with `embed`; search is then by cosine, by words where it fails.
+
+    A session is of the thread or asyncio task that started it; `session` names one explicitly. No
+    method but the constructor raises into the agent: faults are logged and shown in `get_stats()`.
+    """
+
+    def __init__(
+        self,
+        config: SkillLearnerConfig | Mapping[str, Any] | None = None,
+        llm: LLMProvider | None = None,
+        embedding_provider: EmbeddingProvider | None = None,
+    ) -> None:
+        from skill_learner.wiring import build_engine_parts
+
+        if config is None:
+            config = SkillLearnerConfig.load()
+        elif not isinstance(config, SkillLearnerConfig):
+            config = SkillLearnerConfig.from_dict(config)
+        self.config = config
+        parts = build_engine_parts(config, llm, embedding_provider)
+        self._parts = parts
+        self._injector = PromptInjector(parts.skills, config.prompt_tokens)
+        self._store = ConversationStore(config.library_paths)
+        self._sessions: dict[str, _OpenSession] = {}
+        self._lock = threading.RLock()
+        self._current: contextvars.ContextVar[str] = contextvars.ContextVar(f"skills-{id(self)}")
+        self._counts = {"sessions": 0, "turns": 0, "tool_calls": 0, "prompts": 0, "faults": 0}
+        self._last_fault = ""
+        self._closed = False
+        self._tools = SkillTools(
+            parts.library,
+            self.get_relevant_skills,
+            on_use=self._note_use,
+            allowed=parts.skills.allows,
+            state=lambda: "active" if self.config.approval == "auto" else "candidate",
+        )
+        self.reviewer: BackgroundReviewer | None = None
+        if parts.services is not None:
+            from skill_learner.reviewer import BackgroundReviewer
+
+            self.reviewer = BackgroundReviewer(parts.services, parts.provider, self._reviewed)
+            self.reviewer.resume()
+
+    # -- what a host calls -----------------------------------------------------------------------
+
+    @_never_raises("")
+    def on_session_start(
+        self, query: str = "", *, tools: Any = None, session: str | None = None
+    ) -> str:
+        """Begin a session; returns the skills prompt to inject, "" when there is no skill.
+
+        query: the task, if it is known, to choose skills by. tools: what the agent is given as
+        tools; those of `tools()` among them are named in the prompt.
+        """
+        opened = self.begin_session(session)
+        return self.skills_prompt(query, tools=tools, session=opened)
+
+    @_never_raises(None)
+    def on_tool_call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        result: object = None,
+        *,
+        failed: bool = False,
+        session: str | None = None,
+    ) -> None:
+        """Count a tool call. With its result it also becomes evidence for what is learned."""
+        opened = self._session(session)
+        text = None if result is None else str(result)
+        given = arguments if isinstance(arguments, Mapping) else None
+        with opened.lock:
+            opened.conversation.tool_call(str(name), given, text, failed=failed)
+            self._advance(opened)
+
+    @_never_raises(None)
+    def on_turn_complete(
+        self,
+        messages: Iterable[Any] | None = None,
+        *,
+        answer: Any = None,
+        session: str | None = None,
+    ) -> None:
+        """A turn is over; returns at once, and may start a review behind it.
+
+        messages: the conversation so far, or only what is new of it, in any of the usual shapes.
+        answer: what the agent gave back, where the messages do not hold it yet.
+        """
+        opened = self._session(session)
+        with opened.lock:
+            if messages is not None:
+                opened.conversation.take(_listed(messages))
+            opened.conversation.take(answer_messages(answer))
+            opened.conversation.turns += 1
+            self._advance(opened)
+
+    @_never_raises(False)
+    def on_session_end(
+        self,
+        messages: Iterable[Any] | None = None,
+        *,
+        session: str | None = None,
+        wait: float | None = None,
+    ) -> bool:
+        """End the session and review what no review has seen; True when that is done.
+
+        Waits for it `wait` seconds: by default `review_timeout`, and not at all on the thread of a
+        running event loop. What takes longer goes on behind the program.
+        """
+        session_id = self._session_id(session)
+        if session_id is None and messages is None:
+            return True
+        opened = self._session(session_id)
+        session_id = opened.conversation.id
+        with opened.lock:
+            if messages is not None:
+                opened.conversation.take(_listed(messages))
+            opened.conversation.flush()
+            self._end(opened)
+        if self.reviewer is None:
+            return True
+        if wait is None:
+            wait = 0.0 if _on_event_loop() else self.config.review_timeout
+        return self.reviewer.wait(wait, session_id)
+
+    @_never_raises(list)
+    def get_relevant_skills(self, query: str, top_k: int | None = None) -> list[Skill]:
+        """The active skills that serve a task, best first, at most `top_k` (`semantic_top_k`)."""
+        return list(self._parts.skills.relevant(query, top_k or self.config.semantic_top_k))
+
+    def get_stats(self) -> dict[str, Any]:
+        """Numbers as plain data: skills by state, uses, what this engine counted, its reviews."""
+        with self._lock:
+            open_sessions = list(self._sessions.values())
+            counts = dict(self._counts)
+        stats: dict[str, Any] = {
+            "skills": self._skill_counts(),
+            "uses": self._use_counts(),
+            **counts,
+            "turns": counts["turns"] + sum(s.conversation.turns for s in open_sessions),
+            "tool_calls": counts["tool_calls"]
+            + sum(s.conversation.tool_calls for s in open_sessions),
+            "open_sessions": len(open_sessions),
+            "unreviewed": sum(opened.trigger.unreviewed for opened in open_sessions),
+            "last_fault": self._last_fault,
+            "embedding": self._parts.skills.embedding_state(),
+        }
+        stats["total_skills"] = sum(stats["skills"].values())
+        stats["reviews"] = self._review_counts()
+        return stats
+
+    def tools(self, shape: Shape = "anthropic") -> list[dict[str, Any]]:
+        """JSON schemas of `load_skill`, `search_skills`, `save_skill` as Anthropic or OpenAI has
+        them."""
+        return schemas(shape)
+
+    def handle_tool_call(self, name: str, arguments: Any, *, session: str | None = None) -> str:
+        """Run one of `tools()`; arguments as an object or as JSON. The text is for the model:
+        errors are told in it, nothing is raised."""
+        try:
+            return self._tools.handle(name, arguments, self._session_id(session) or "")
+        except Exception as error:
+            self._note_fault(f"{name}: {type(error).__name__}: {error}")
+            return f"Error: {name} failed."
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the reviews that were asked for (`review_timeout` at most); False when they
+        take longer."""
+        if self.reviewer is None:
+            return True
+        return self.reviewer.wait(self.config.review_timeout if timeout is None else timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """End the open sessions and wait for their reviews, `review_timeout` at most; what takes
+        longer stays a job on disk. False when there is such. The engine is not used after it."""
+        with self._lock:
+            if self._closed:
+                return True
+            self._closed = True
+            sessions = list(self._sessions.values())
+        for opened in sessions:
+            self._end_quietly(opened)
+        done = True
+        if self.reviewer is not None:
+            done = self.reviewer.close(self.config.review_timeout if timeout is None else timeout)
+        self._parts.skills.close()
+        _AT_EXIT.discard(self)
+        return done
+
+    def __enter__(self) -> SkillEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- for integrations ------------------------------------------------------------------------
+
+    def begin_session(self, session: str | None = None) -> str:
+        """Start a session (or go on with one of that name) for this thread or task."""
+        session_id = session or uuid.uuid4().hex
+        self._current.set(session_id)
+        self._open(session_id)
+        return session_id
+
+    def current_session(self) -> str | None:
+        """The open session of this thread or task."""
+        session_id = self._current.get("")
+        return session_id if session_id in self._sessions else None
+
+    @_never_raises("")
+    def skills_prompt(self, query: str = "", *, tools: Any = None, session: str = "") -> str:
+        """The prompt alone, for a task; the skills that stand in it in full count as used."""
+        prompt = self._injector.build(
+            query, tools=named_tools(tools), top_k=self.config.semantic_top_k
+        )
+        with self._lock:
+            self._counts["prompts"] += bool(prompt.text)
+        for name in prompt.whole:
+            self._note_use(name, session)
+        return prompt.text
+
+    # -- below -----------------------------------------------------------------------------------
+
+    def _session_id(self, session: str | None) -> str | None:
+        """The session meant: the named one, this thread's or task's, or the only one there is."""
+        if session is not None:
+            return session
+        current = self.current_session()
+        if current is None and len(self._sessions) == 1 and not self._current.get(""):
+            return next(iter(self._sessions), None)
+        return current
+
+    def _session(self, session: str | None) -> _OpenSession:
+        session_id = self._session_id(session)
+        return self._open(session_id or self.begin_session())
+
+    def _open(self, session_id: str) -> _OpenSession:
+        with self._lock:
+            opened = self._sessions.get(session_id)
+            if opened is not None:
+                return opened
+            opened = _OpenSession(
+                Conversation(session_id), ReviewTrigger(self.config.nudge_interval)
+            )
+            self._sessions[session_id] = opened
+            self._counts["sessions"] += 1
+            surplus = len(self._sessions) - _MOST_OPEN
+            oldest = list(self._sessions.values())[:surplus] if surplus > 0 else []
+            _AT_EXIT.add(self)
+        for old in oldest:
+            self._end_quietly(old)
+        return opened
+
+    def _advance(self, opened: _OpenSession) -> None:
+        """Store what is new, count it, and ask for a review when one is due."""
+        opened.trigger.note(opened.conversation.activity)
+        self._keep(opened)
+        if self.reviewer is not None and opened.trigger.is_due() and opened.stored:
+            opened.trigger.asked(opened.stored)
+            self.reviewer.submit(opened.conversation.id, "nudge")
+
+    def _keep(self, opened: _OpenSession) -> None:
+        if self.reviewer is None:
+            return
+        session_id = opened.conversation.id
+        fresh = opened.conversation.steps()[opened.stored :]
+        if fresh:
+            self._store.begin(session_id, self._parts.provider)
+            self._store.add(session_id, fresh, sorted(opened.given))
+            opened.stored += len(fresh)
+
+    def _end(self, opened: _OpenSession) -> None:
+        session_id = opened.conversation.id
+        with self._lock:
+            if self._sessions.pop(session_id, None) is None:
+                return
+            self._counts["turns"] += opened.conversation.turns
+            self._counts["tool_calls"] += opened.conversation.tool_calls
+        opened.trigger.note(opened.conversation.activity)
+        self._keep(opened)
+        if self.reviewer is not None and opened.stored:
+            self._store.mark_ended(session_id)
+            self.reviewer.submit(session_id, "session_end")
+        if not self._sessions and self.reviewer is None:
+            _AT_EXIT.discard(self)
+
+    @_never_raises(None)
+    def _end_quietly(self, opened: _OpenSession) -> None:
+        with opened.lock:
+            opened.conversation.flush()
+            self._end(opened)
+
+    def _reviewed(self, session: str, steps: int) -> None:
+        opened = self._sessions.get(session)
+        if opened is not None:
+            opened.trigger.completed(steps)
+
+    @_never_raises(None)
+    def _note_use(self, name: str, session: str = "") -> None:
+        """Each skill counts once a session, when its text was given to the agent."""
+        session_id = session or self.current_session() or uuid.uuid4().hex
+        opened = self._sessions.get(session_id)
+        if opened is not None:
+            if name in opened.given:
+                return
+            opened.given.add(name)
+        self._parts.usage.note([name], session_id, time.time())
+
+    @_never_raises(dict)
+    def _skill_counts(self) -> dict[str, int]:
+        counted = self._parts.skills.state_counts()
+        return {state: counted.get(state, 0) for state in ("active", "candidate", "archived")}
+
+    @_never_raises(dict)
+    def _use_counts(self) -> dict[str, int]:
+        if not self.config.library_paths.usage_db.exists():
+            return {}
+        return {name: use.count for name, use in self._parts.usage.counts().items()}
+
+    def _review_counts(self) -> dict[str, Any]:
+        if self.reviewer is None:
+            return {"enabled": False, "completed": 0, "failed": 0, "waiting": 0}
+        counts = self.reviewer.counts
+        return {
+            "enabled": True,
+            "completed": counts.completed,
+            "failed": counts.failed,
+            "waiting": self.reviewer.waiting,
+            "provider_errors": counts.provider_errors,
+            "last_error": counts.last_error,
+            "skills_created": counts.skills["created"],
+            "skills_patched": counts.skills["patched"],
+            "skills_archived": counts.skills["archived"],
+        }
+
+    def _note_fault(self, why: str) -> None:
+        with self._lock:
+            self._counts["faults"] += 1
+            self._last_fault = why
+        log.warning("skill-learner: %s", why)
+
+
+def _listed(messages: Any) -> list[Any]:
+    """A list of messages from a list, one message, or {"messages": [...]}."""
+    if isinstance(messages, Mapping):
+        inner = messages.get("messages")
+        return list(inner) if isinstance(inner, Sequence) else [messages]
+    return [messages] if isinstance(messages, str) else list(messages)
+
+
+def _on_event_loop() -> bool:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+@atexit.register
+def _close_at_exit() -> None:
+    """Wait a moment for what still runs; the rest is on disk and is run by the next engine."""
+    engines = list(_AT_EXIT)
+    deadline = time.monotonic() + max((engine.config.exit_wait for engine in engines), default=0)
+    for engine in engines:
+        engine.close(max(0.0, min(engine.config.exit_wait, deadline - time.monotonic())))

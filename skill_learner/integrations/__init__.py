@@ -1,0 +1,1 @@
+"""Ways to put the engine around an agent."""

@@ -1,0 +1,254 @@
+"""Wrap any agent function: skills go in, what happens is seen, sessions are reviewed.
+
+loop = create_skill_loop(llm=your_llm)
+agent = loop.wrap(your_agent_function)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from skill_learner.conversation.answers import StreamedAnswer
+from skill_learner.engine import SkillEngine
+from skill_learner.integrations.arguments import AgentCall, read_call, with_prompt
+from skill_learner.integrations.streams import watched_async_stream, watched_stream
+
+if TYPE_CHECKING:
+    from skill_learner.config import SkillLearnerConfig
+    from skill_learner.interfaces import EmbeddingProvider, LLMProvider
+
+log = logging.getLogger("skill_learner")
+
+Agent = TypeVar("Agent", bound=Callable[..., Any])
+
+
+def create_skill_loop(
+    llm: LLMProvider | None = None,
+    skills_dir: str | Path | None = None,
+    nudge_interval: int | None = None,
+    *,
+    embedding_provider: EmbeddingProvider | None = None,
+    config: SkillLearnerConfig | None = None,
+    **settings: Any,
+) -> SkillLoop:
+    """A loop around an engine of its own; `llm` alone is enough.
+
+    skills_dir, nudge_interval and further keyword arguments are settings (`SkillLearnerConfig`),
+    stronger than `config`, the environment and files. `approval` is "auto" unless it is set
+    somewhere: what a review finds is in use at once.
+    """
+    from skill_learner.config import SkillLearnerConfig
+
+    given = {"skills_dir": skills_dir, "nudge_interval": nudge_interval, **settings}
+    arguments = {key: value for key, value in given.items() if value is not None}
+    if config is None:
+        loaded = SkillLearnerConfig.load()
+        base = {key: loaded.values()[key] for key, origin in loaded.origins.items()
+                if origin != "default"}  # fmt: skip
+        arguments = {"approval": "auto", **base, **arguments}
+    else:
+        arguments = {**config.values(), **arguments}
+    return SkillLoop(SkillEngine(SkillLearnerConfig.from_dict(arguments), llm, embedding_provider))
+
+
+class SkillLoop:
+    """An engine with a convenience: `wrap`. Ends its sessions by `end_session`, `with`, or exit."""
+
+    def __init__(self, engine: SkillEngine) -> None:
+        self.engine = engine
+
+    def wrap(self, function: Agent) -> Agent:
+        """A function that does what `function` does, with skills in what it is given.
+
+        function: takes messages (a list of dicts or SDK objects, a text, or a mapping that holds
+        `messages`) and returns, yields or awaits an answer of any shape. Its system text may be a
+        message or an argument. Its results and exceptions pass through untouched.
+        """
+        if inspect.isasyncgenfunction(function):
+            return cast(Agent, self._wrap_async_generator(function))
+        if inspect.iscoroutinefunction(function):
+            return cast(Agent, self._wrap_coroutine(function))
+        if inspect.isgeneratorfunction(function):
+            return cast(Agent, self._wrap_generator(function))
+        return cast(Agent, self._wrap_call(function))
+
+    @contextlib.contextmanager
+    def session(self, name: str | None = None) -> Iterator[str]:
+        """A session of its own for the block: of a user, a chat, a job. It ends with the block."""
+        before = self.engine.current_session()
+        session_id = self.engine.begin_session(name)
+        try:
+            yield session_id
+        finally:
+            self.engine.on_session_end(session=session_id, wait=0)
+            if before is not None:
+                self.engine.begin_session(before)
+
+    def end_session(self, wait: float | None = None) -> bool:
+        """End this thread's or task's session and review it; True when that is done. See
+        `SkillEngine.on_session_end`."""
+        return self.engine.on_session_end(wait=wait)
+
+    def get_stats(self) -> dict[str, Any]:
+        return self.engine.get_stats()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self.engine.wait(timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        return self.engine.close(timeout)
+
+    def __enter__(self) -> SkillLoop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- one wrapper for each kind of function -------------------------------------------------
+
+    def _wrap_call(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            turn = _Turn(self.engine, function)
+            call = turn.begin(args, kwargs)
+            try:
+                answer = function(*call.args, **call.kwargs)
+            except BaseException:
+                turn.end(None)
+                raise
+            return _pass_on(answer, turn)
+
+        return wrapped
+
+    def _wrap_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        async def wrapped(*args: Any, **kwargs: Any) -> Any:
+            turn = _Turn(self.engine, function)
+            call = await turn.begin_async(args, kwargs)
+            try:
+                answer = await function(*call.args, **call.kwargs)
+            except BaseException:
+                turn.end(None)
+                raise
+            return _pass_on(answer, turn)
+
+        return wrapped
+
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            turn = _Turn(self.engine, function)
+            call = turn.begin(args, kwargs)
+            stream = function(*call.args, **call.kwargs)
+            return (yield from watched_stream(stream, turn.piece, turn.end_stream))
+
+        return wrapped
+
+    def _wrap_async_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        async def wrapped(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            turn = _Turn(self.engine, function)
+            call = await turn.begin_async(args, kwargs)
+            stream = function(*call.args, **call.kwargs)
+            async with contextlib.aclosing(
+                watched_async_stream(stream, turn.piece, turn.end_stream)
+            ) as watched:
+                async for piece in watched:
+                    yield piece
+
+        return wrapped
+
+
+class _Turn:
+    """One call of a wrapped function, from its messages to its answer. Its faults stay here."""
+
+    def __init__(self, engine: SkillEngine, function: Callable[..., Any]) -> None:
+        self._engine = engine
+        self._function = function
+        self._streamed = StreamedAnswer()
+        self._session = ""
+        self._call: AgentCall | None = None
+        self._ended = False
+
+    def begin(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
+        call = self._read(args, kwargs)
+        return self._inject(call)
+
+    async def begin_async(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
+        """The search reads files, so it runs beside the event loop."""
+        call = self._read(args, kwargs)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # another framework's loop
+            return self._inject(call)
+        return await asyncio.to_thread(self._inject, call)
+
+    def piece(self, piece: Any) -> None:
+        with _quietly():
+            self._streamed.add(piece)
+
+    def end_stream(self) -> None:
+        messages: list[Any] = []
+        with _quietly():
+            messages = self._streamed.messages()
+        self.end(messages)
+
+    def end(self, answer: Any) -> None:
+        """The turn is over: what was asked and what was answered is recorded, once."""
+        if self._ended or self._call is None:
+            return
+        self._ended = True
+        with _quietly():
+            messages = [*self._call.messages, *self._call.added_by_agent()]
+            self._engine.on_turn_complete(messages, answer=answer, session=self._session)
+
+    def _read(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
+        self._call = AgentCall([], args, dict(kwargs))
+        with _quietly():
+            self._session = self._engine.current_session() or self._engine.begin_session()
+            self._call = read_call(self._function, args, kwargs)
+        return self._call
+
+    def _inject(self, call: AgentCall) -> AgentCall:
+        with _quietly():
+            prompt = self._engine.skills_prompt(call.query, tools=call.tools, session=self._session)
+            call = with_prompt(self._function, call, prompt)
+        self._call = call
+        return call
+
+
+def _pass_on(answer: Any, turn: _Turn) -> Any:
+    """The answer as it is; streams and awaitables are watched on their way to the caller."""
+    if inspect.isawaitable(answer) and not isinstance(answer, asyncio.Future):
+        return _awaited(answer, turn)
+    if hasattr(answer, "__anext__") or hasattr(answer, "__aiter__"):
+        return watched_async_stream(answer, turn.piece, turn.end_stream)
+    if hasattr(answer, "__next__") and hasattr(answer, "__iter__"):
+        return watched_stream(answer, turn.piece, turn.end_stream)
+    turn.end(answer)
+    return answer
+
+
+async def _awaited(answer: Any, turn: _Turn) -> Any:
+    try:
+        result = await answer
+    except BaseException:
+        turn.end(None)
+        raise
+    return _pass_on(result, turn)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Faults of ours are logged, and never the agent's."""
+    try:
+        yield
+    except Exception as error:
+        log.warning("skill-learner: %s: %s", type(error).__name__, error)
