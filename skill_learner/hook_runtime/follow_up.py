@@ -33,8 +33,20 @@ def follow_up(call: HookCall, target: "ModuleType") -> bytes:
 
 
 def _turn_is_due(call: HookCall) -> bool:
+    return 0 < _interval(call) <= unreviewed(call.state, call.event.project_key)
+
+
+def _interval(call: HookCall) -> int:
+    """The threshold; a project may have one of its own: `nudge_interval.<project key>=<n>`."""
     interval = call.settings[b"nudge_interval"]
-    return 0 < interval <= unreviewed(call.state, call.event.project_key)
+    if call.environ.get(b"SKILL_LEARNER_NUDGE_INTERVAL", b"").isdigit():
+        return interval
+    own = b"nudge_interval." + call.event.project_key.encode("ascii")
+    for line in read_file(call.state + b"/hook.conf", 1 << 20).split(b"\n"):
+        key, _, value = line.partition(b"=")
+        if key.strip() == own and value.strip().isdigit():
+            interval = int(value)
+    return interval
 
 
 def unreviewed(state: bytes, key: str) -> int:

@@ -90,6 +90,15 @@ def test_counting_and_threshold_meet(hooks: Any) -> None:
     assert len(hooks.requests()) == 1
 
 
+def test_projects_own_threshold_goes_before_the_common_one(hooks: Any) -> None:
+    (hooks.state / "hook.conf").write_text(f"nudge_interval=50\nnudge_interval.{hooks.key}=4\n")
+    make_due(hooks, 5)
+    hooks.run("Stop", environ=hooks.environ(SKILL_LEARNER_NUDGE_INTERVAL="9"))
+    assert hooks.requests() == []
+    hooks.run("Stop")
+    assert len(hooks.requests()) == 1
+
+
 def test_what_was_reviewed_does_not_count(hooks: Any) -> None:
     make_due(hooks, 25)
     (hooks.state / "tally" / f"{hooks.key}.base").write_text("16")
