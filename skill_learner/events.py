@@ -17,12 +17,15 @@ OTHER = "other"
 
 
 class HookEvent:
-    """name: the editor's own name of the event. kind: one of the constants above.
+    """name: Claude Code's name for such an event, whatever the editor calls it (its own where there
+    is none). kind: one of the constants above.
 
     session_id: as the editor gave it, decoded from JSON; b"" when it gave none.
     start_dir: the folder that decides the project. client_pid: 0 when unknown.
     cause: why a session started or ended (`startup`, `resume`, `clear`, ...), else b"".
     counts: whether this is one tool call or human turn of the main agent.
+    twin_key: tells this event from others of its session, where the editor may run several of our
+    hooks for one event; else b"".
     worktree, project, project_key: filled in by the runtime; project is the main worktree.
     """
 
@@ -37,6 +40,7 @@ class HookEvent:
         "project_key",
         "session_id",
         "start_dir",
+        "twin_key",
         "worktree",
     )
 
@@ -49,6 +53,7 @@ class HookEvent:
         self.client_pid = 0
         self.cause = b""
         self.counts = False
+        self.twin_key = b""
         self.worktree = b""
         self.project = b""
         self.project_key = ""

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 # -- fields ------------------------------------------------------------------------------------
 
 _MOST_FIELDS = 24
-_LONGEST_NESTED = 8192  # bytes of a nested value that are worth walking through
+_LONGEST_NESTED = 8192  # bytes of a nested value, strings aside, that are worth walking through
 _LONGEST_DECODED = 8192
 _SPACE = b" \t\r\n"
 
 
 def read_fields(payload: bytes) -> dict[bytes, bytes]:
-    """Top-level field name to decoded string value (above 8 kB: as it stands in the payload).
+    """Top-level field name to decoded string value (above 8 kB: as it stands in the payload), or to
+    the text of an object or array (b"" for one too long to walk through).
 
     Editors write the few fields that a hook needs first, so the scan is short and gives up early;
     text inside a value is never taken for a field.
@@ -37,7 +38,7 @@ def read_fields(payload: bytes) -> dict[bytes, bytes]:
             start += 1
         first = payload[start : start + 1]
         if first == b'"':
-            place = _string_end(payload, start + 1)
+            place = string_end(payload, start + 1)
             value = payload[start + 1 : place]
             if b"\\" in value and len(value) <= _LONGEST_DECODED:
                 from skill_learner.hook_runtime.json_bytes import unquoted
@@ -47,6 +48,7 @@ def read_fields(payload: bytes) -> dict[bytes, bytes]:
             place += 1
         elif first in (b"{", b"["):
             place = _nested_end(payload, start)
+            fields.setdefault(payload[opening + 1 : closing], payload[start:place])
         else:
             place = payload.find(b",", start)
         if place <= 0:
@@ -57,7 +59,7 @@ def read_fields(payload: bytes) -> dict[bytes, bytes]:
     return fields
 
 
-def _string_end(payload: bytes, place: int) -> int:
+def string_end(payload: bytes, place: int) -> int:
     """Place of the quote that closes the string whose text begins at `place`."""
     while True:
         quote = payload.find(b'"', place)
@@ -80,10 +82,12 @@ def _nested_end(payload: bytes, place: int) -> int:
     if flat and inside.count(b'"') % 2 == 0:  # and the end does not stand within a string
         return end + 1
     depth = 0
-    while place < limit:
+    steps = _LONGEST_NESTED
+    while place < len(payload) and steps:
+        steps -= 1
         byte = payload[place]
         if byte == 0x22:
-            place = _string_end(payload, place + 1)
+            place = string_end(payload, place + 1)
         elif byte in (0x7B, 0x5B):
             depth += 1
         elif byte in (0x7D, 0x5D):
@@ -194,7 +198,7 @@ _BOM = b"\xef\xbb\xbf"
 def as_json_value(payload: bytes, environ: "Mapping[bytes, bytes]", cap: int) -> bytes:
     """The payload as one JSON value without raw line breaks, of at most about `cap` bytes."""
     cap = max(cap, SMALLEST_CAP)
-    text = payload.removeprefix(_BOM).strip()
+    text = payload.lstrip(_BOM).strip()  # there may be two
     is_json = text.startswith(b"{") and text.endswith(b"}")
     text = blank_secrets(text, environ, is_json)
     if not is_json:

@@ -17,7 +17,7 @@ from skill_learner.hook_runtime.state_folder import (
     read_file,
     read_settings,
 )
-from skill_learner.targets import TARGETS
+from skill_learner.targets import TARGETS, fired_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,14 +71,16 @@ def _handle(arguments: list[str]) -> bytes:
     settings = read_settings(state, environ)
     if settings[b"off"] or not _is_ours(state):
         return b""
-    target = _target(target_name)
-    event: HookEvent = target.read_event(name, read_fields(payload), environ)
+    fields = read_fields(payload)
+    target = _target(fired_by(target_name, fields, environ))
+    event: HookEvent = target.read_event(name, fields, environ)
     if not _find_project(event):
         return b""
     call = HookCall(state, event, environ)
     call.settings = settings
     call.umask = posix.umask(0o077)
-    _journal(call, payload)
+    if not _journal(call, payload):
+        return b""
     if event.kind not in (SESSION_START, TURN_END, SESSION_END):
         return b""
 
@@ -123,15 +125,25 @@ def _find_project(event: HookEvent) -> bool:
     return True
 
 
-def _journal(call: HookCall, payload: bytes) -> None:
+def _journal(call: HookCall, payload: bytes) -> bool:
+    """Whether the event is new: False when another hook of ours has already journalled it."""
     event = call.event
     name = safe_name(event.session_id or b"unknown") + b".jsonl"
     folder = call.state + b"/journal"
     data = as_json_value(payload, call.environ, call.settings[b"payload_cap"])
-    call.size_before = append_record(folder, name, build_record(event, int(time.time()), data))
+    record = build_record(event, int(time.time()), data)
+    if event.twin_key:
+        from skill_learner.hook_runtime.twins import append_unless_there
+
+        call.size_before = append_unless_there(folder, name, record, event)
+        if call.size_before < 0:
+            return False
+    else:
+        call.size_before = append_record(folder, name, record)
     call.journal = folder + b"/" + name
     if event.counts:
         append_byte(call.state + b"/tally", event.project_key.encode("ascii"))
+    return True
 
 
 def build_record(event: HookEvent, at: int, data: bytes) -> bytes:

@@ -56,9 +56,9 @@ def append_record(folder: bytes, name: bytes, data: bytes) -> int:
     A write that fails midway (full disk) is taken back. Without the lock in time the bytes are
     written all the same: with O_APPEND the kernel keeps one write in one piece.
     """
-    descriptor = _open(folder, name)
+    descriptor = open_to_append(folder, name)
     try:
-        locked = _lock(descriptor)
+        locked = take_lock(descriptor)
         before = posix.fstat(descriptor).st_size
         try:
             left = data
@@ -75,7 +75,7 @@ def append_record(folder: bytes, name: bytes, data: bytes) -> int:
 
 def append_byte(folder: bytes, name: bytes) -> None:
     """Count one more: the file's size is the number. One byte needs no lock."""
-    descriptor = _open(folder, name)
+    descriptor = open_to_append(folder, name)
     try:
         posix.write(descriptor, b".")
     finally:
@@ -89,7 +89,7 @@ def make_folder(path: bytes) -> None:
         pass
 
 
-def _open(folder: bytes, name: bytes) -> int:
+def open_to_append(folder: bytes, name: bytes) -> int:
     path = folder + b"/" + name
     try:
         return posix.open(path, _FLAGS, 0o600)
@@ -98,7 +98,8 @@ def _open(folder: bytes, name: bytes) -> int:
         return posix.open(path, _FLAGS, 0o600)
 
 
-def _lock(descriptor: int) -> bool:
+def take_lock(descriptor: int) -> bool:
+    """Whether the lock was got within some patience. It goes with any descriptor of the file."""
     try:
         posix.lockf(descriptor, posix.F_TLOCK, 0)
         return True

@@ -18,12 +18,25 @@ def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> None:
     old = posix.umask(call.umask)
     try:
         top = call.event.worktree
-        skills = top + b"/" + target.SKILLS_DIR["project"].encode("ascii")
-        if _real_folder(top, target.SKILLS_DIR["project"].encode("ascii")):
-            _link_all(skills, published)
-        _copy_index(call, target.INDEX_IMPORT.encode("ascii"))
+        relative = _skills_folder(call.event.project, target, published)
+        if _real_folder(top, relative):
+            _link_all(top + b"/" + relative, published)
+        _copy_index(call, target)
     finally:
         posix.umask(old)
+
+
+def _skills_folder(project: bytes, target: "ModuleType", published: bytes) -> bytes:
+    """The one that publish uses in the main worktree: where two editors are installed and one reads
+    the other's, that one."""
+    for shared in target.READS_SKILLS:
+        relative: bytes = shared.encode("ascii")
+        for line in published.split(b"\n"):
+            name = line.partition(b"\t")[0]
+            if name and _exists(project + b"/" + relative + b"/" + name):
+                return relative
+    own: bytes = target.SKILLS_DIR["project"].encode("ascii")
+    return own
 
 
 def _link_all(skills: bytes, published: bytes) -> None:
@@ -46,8 +59,9 @@ def _link_all(skills: bytes, published: bytes) -> None:
             posix.unlink(link)
 
 
-def _copy_index(call: HookCall, relative: bytes) -> None:
+def _copy_index(call: HookCall, target: "ModuleType") -> None:
     event = call.event
+    relative = target.INDEX_IMPORT.encode("ascii")
     key = event.project_key.encode("ascii")
     index = read_file(call.state + b"/published/" + key + b".index.md", _MOST_INDEX)
     mine = event.worktree + b"/" + relative
@@ -55,6 +69,7 @@ def _copy_index(call: HookCall, relative: bytes) -> None:
         return
     if not _real_folder(event.worktree, relative.rpartition(b"/")[0]):
         return
+    index = target.own_index(index, read_file(event.project + b"/" + relative, _MOST_INDEX))
     if _is_link(mine) or read_file(mine, _MOST_INDEX) == index:
         return
     draft = mine + b".%d" % posix.getpid()

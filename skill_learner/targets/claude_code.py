@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "claude-code"
+TITLE = "Claude Code"
 
 EVENTS: tuple[str, ...] = (
     "SessionStart",
@@ -37,9 +38,14 @@ SETTINGS_FILE = {
     "local": ".claude/settings.local.json",
     "user": "~/.claude/settings.json",
 }
+SETTINGS_HEAD: "dict[str, Any]" = {}
 INDEX_FILE = {"project": "CLAUDE.md", "local": "CLAUDE.md", "user": "~/.claude/CLAUDE.md"}
 SKILLS_DIR = {"project": ".claude/skills", "user": "~/.claude/skills"}
 INDEX_IMPORT = ".claude/skill-learner-index.md"
+RULES: dict[str, str] = {}
+READS_NOTES: tuple[str, ...] = ()
+READS_SKILLS: tuple[str, ...] = ()
+LIMITS: tuple[str, ...] = ()
 
 _KINDS = {
     "SessionStart": SESSION_START,
@@ -92,6 +98,23 @@ def start_reply(message: str, reload_skills: bool) -> bytes:
     return b"{" + b",".join(parts) + b"}\n" if parts else b""
 
 
+def own_index(index: bytes, main: bytes) -> bytes:
+    return index
+
+
+# -- cold: reading journals --------------------------------------------------------------------
+
+
+def canonical(event: str, payload: "Mapping[str, Any]") -> "tuple[str, dict[str, Any]]":
+    """The canonical words are Claude Code's own."""
+    return event, dict(payload)
+
+
+def event_key(event: str, payload: "Mapping[str, Any]") -> tuple[str, bool]:
+    """Claude Code runs equal commands once, so every record is an event."""
+    return "", False
+
+
 # -- cold: registration ------------------------------------------------------------------------
 
 
@@ -112,6 +135,24 @@ def exec_form(event: str, launch: "list[str]") -> "dict[str, Any]":
 def settings_entry(event: str) -> "dict[str, Any]":
     """The group that init appends under `hooks.<event>`. No matcher: every tool, every source."""
     return {"hooks": [{"type": "command", "command": command_line(event)}]}
+
+
+def windows_entry(event: str, launch: "list[str]") -> "dict[str, Any]":
+    return {"hooks": [exec_form(event, launch)]}
+
+
+def settings_faults(settings: "Any") -> "list[str]":
+    """Claude Code leaves out an entry that it does not understand, and no more."""
+    return []
+
+
+def index_texts(index: str, layout: str) -> "tuple[str, str | None]":
+    """See `targets.protocol.Target`. Notes may import a file, at any layout but "block"."""
+    return (index, None) if layout == "block" else (f"@{INDEX_IMPORT}", index)
+
+
+def is_own_index(data: bytes, index: bytes) -> bool:
+    return data == index
 
 
 def is_our_command(command: str) -> bool:
