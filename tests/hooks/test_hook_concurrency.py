@@ -67,7 +67,7 @@ def test_a_kill_costs_at_most_the_event_in_flight(hooks: Any) -> None:
     hooks.run("PostToolUse", hooks.payload("PostToolUse", n=-1))
     survived = {-1}
     killed = 0
-    for number in range(40):
+    for number in range(60):
         text = "z" * (2_000_000 if number % 4 == 0 else 200)
         process = hooks.popen("PostToolUse")
         payload = hooks.payload("PostToolUse", n=number, text=text)
