@@ -18,7 +18,7 @@ _SPACE = b" \t\r\n"
 
 def read_fields(payload: bytes) -> dict[bytes, bytes]:
     """Top-level field name to decoded string value (above 8 kB: as it stands in the payload), or to
-    the text of an object or array (b"" for one too long to walk through).
+    the text of an object or array.
 
     Editors write the few fields that a hook needs first, so the scan is short and gives up early;
     text inside a value is never taken for a field.
@@ -47,8 +47,7 @@ def read_fields(payload: bytes) -> dict[bytes, bytes]:
             fields.setdefault(payload[opening + 1 : closing], value)
             place += 1
         elif first in (b"{", b"["):
-            place = _nested_end(payload, start)
-            fields.setdefault(payload[opening + 1 : closing], payload[start:place])
+            place = _take_nested(fields, payload[opening + 1 : closing], payload, start)
         else:
             place = payload.find(b",", start)
         if place <= 0:
@@ -71,6 +70,14 @@ def string_end(payload: bytes, place: int) -> int:
         if (quote - before) % 2:
             return quote
         place = quote + 1
+
+
+def _take_nested(fields: dict[bytes, bytes], name: bytes, payload: bytes, start: int) -> int:
+    """Place behind the object or array; 0, and nothing taken, when it is too long to walk."""
+    place = _nested_end(payload, start)
+    if place:
+        fields.setdefault(name, payload[start:place])
+    return place
 
 
 def _nested_end(payload: bytes, place: int) -> int:
