@@ -89,6 +89,8 @@ ALLOWED = (
     "AKIA" + "IOSFODNN7EXAMPLE is the documented example",
     "password must have 8 characters; the token expires in 3600s",
     "sk-learn-contrib-2024-edition and task-sk-001",
+    "credentials=_enforce_credentials, password: _PasswordType | None, wrkspc_01"
+    + "CZkZaBF1tNoB5wlCeusgy",
     "author: version2.0.1, auth_type=oauth2 authorization_code",
 )
 

@@ -90,6 +90,7 @@ def is_unmistakable_name(words: str) -> bool:
 
 _IDENTIFIERS = re.compile(
     r"(?:msg|toolu|srvtoolu|call|req|resp|run|thread|asst|file|batch|org|proj|user)_[A-Za-z0-9]{8,}"
+    r"|[a-z]{2,12}_01[A-Za-z0-9]{20,26}"
     r"|chatcmpl-\w+|sha(?:1|256|384|512)[-:][A-Za-z0-9+/=]+|0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{1,16}"
 )
 _HASHES = re.compile(
@@ -100,7 +101,7 @@ _NUMBERS = re.compile(
     r"v?[\d.,:+/_-]+(?:[TZ%]|[kKmMgG][bB]?|ms|s|px|em)?[\d.:+-]*Z?(?:-?(?:alpha|beta|rc)\.?\d*)?"
 )
 _WORDS = re.compile(
-    r"[.#]?[A-Za-z]+(?:[_.:/+#-]+[A-Za-z]+)*[_.:!?*/-]*"  # identifiers, kebab, snake, dotted, prose
+    r"[._#]*[A-Za-z]+(?:[_.:/+#-]+[A-Za-z]+)*[_.:!?*/-]*"  # code names, prose
 )
 _NUMBERED_WORDS = re.compile(
     r"(?:[A-Za-z]{2,}|v)\d{0,2}(?:[_.:/-](?:[A-Za-z]{2,}\d{0,2}|[a-z]|v?\d{1,4}))+"  # gpt-4o-mini
@@ -124,7 +125,7 @@ _HOLDS_PLACEHOLDER = re.compile(
       (?: example | sample | dummy | placeholder | changeme | change[_-]me | replace | redacted
            | your[_-]? | xxxx | \*\*\* | \.\.\. | … | insert | todo | fixme | 1234567 | abcdef
            | abc123 | foobar | foo[_-]?bar | deadbeef | fake | mock | not[_-]?(?:a[_-]?)?real
-           | here$ | <[^>]*> | \{\w*\} | \$\{?[A-Z_]{3} | lorem | goes[_-]?here
+           | here$ | <[^>]*> | \[:?\w+\] | \{\w*\} | \$\{?[A-Z_]{3} | lorem | goes[_-]?here
            | super[_-]?secret )
     """
 )

@@ -43,7 +43,7 @@ _HOME = re.compile(
     r"(?:[ ][A-Za-zÀ-ɏ][\wÀ-ɏ.-]{0,40}(?=\\))?)"
 )
 _DRIVE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]:[\\/]{0,3}$|(?:/mnt|/cygdrive)?/[a-z]$|\\{1,3}$")
-_SLUG = re.compile(r"-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,40})")
+_SLUG = re.compile(r"(?<![A-Za-z0-9])-(?:home|Users)-(?P<name>[A-Za-z0-9_]{1,40})")
 _PROMPT_HOST = re.compile(
     r"(?P<host>[A-Za-z0-9][\w.-]{0,60})"
     r"(?=(?::[^\s$#%]{0,120}|[ ][^\s$#%@]{1,80}|\]?)?[\])]?[ ]?[$#%][ ]|:[~/][^\s]{0,120}[$#])"
