@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -92,10 +93,11 @@ class Sandbox:
         return {path.stem: path for path in (self.state / "journal").glob("*.jsonl")}
 
     def jobs(self) -> list[dict[str, Any]]:
-        return [
-            json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted((self.state / "jobs").rglob("*.json"))
-        ]
+        found = {}
+        for path in sorted((self.state / "jobs").rglob("*.json")):
+            with contextlib.suppress(FileNotFoundError):  # it moved when it was closed
+                found[path.name] = json.loads(path.read_text(encoding="utf-8"))
+        return list(found.values())
 
     def wait_for_review(self, session: str, timeout: float = 60.0) -> dict[str, Any]:
         """The job of `session` once it is over."""
