@@ -1,7 +1,9 @@
 """Reads the journals that the hooks append to; ARCHITECTURE.md has the record's shape.
 
-A journal is read as it was left: torn lines are skipped and counted, and of a payload that was cut
-or did not parse, what its head still tells is kept.
+Every editor's events are read in the same words (see `targets.protocol.Target.canonical`), and an
+event that several hooks have journalled is read once. A journal is read as it was left: torn lines
+are skipped and counted, and of a payload that was cut or did not parse, what its head still tells
+is kept.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from skill_learner.paths import StatePaths, safe_file_name
+from skill_learner.targets import TARGETS, get_target
 
 _SECONDS_PER_DAY = 86_400
 _HEAD_TEXT = re.compile(
-    r'"(session_id|transcript_path|cwd|prompt_id|hook_event_name|tool_name|tool_use_id|agent_id'
+    r'"(session_id|conversation_id|generation_id|transcript_path|cwd|prompt_id|hook_event_name|tool_name|tool_use_id|agent_id'
     r'|source|reason|prompt|error|last_assistant_message)"\s*:\s*("(?:[^"\\]|\\.)*")'
 )
 _HEAD_INPUT = re.compile(
@@ -27,7 +30,9 @@ _UNCLOSED_TEXT = re.compile(
     r'"(prompt|last_assistant_message)"\s*:\s*"((?:[^"\\]|\\.)*)\\?$', re.DOTALL
 )
 _INPUT_OPENS = re.compile(r'"tool_input"\s*:\s*\{')
-_RESPONSE_OPENS = re.compile(r'"tool_response"\s*:')
+_RESPONSE_OPENS = re.compile(r'"tool_(?:response|output)"\s*:')
+_TWINS_APART = 10.0
+"""Seconds between records of one event; only ids of tool calls are unique for longer."""
 _TAIL_CALL_ID = re.compile(r'"tool_use_id"\s*:\s*"([^"\\]*)"')
 
 
@@ -36,8 +41,9 @@ class JournalRecord:
     """One event.
 
     at: unix seconds, 0 when unknown. client_pid: 0 when unknown.
-    payload: what the editor sent; with `cut`, only what its head and tail tell; None when nothing
-    could be read of it.
+    event, payload: what the editor sent, in canonical words; with `cut`, only what its head and
+    tail tell; payload None when nothing could be read of it.
+    key, unique: see `targets.protocol.Target.event_key`.
     end: offset in the file behind this record, for marks. line: its line, counted from 1 where
     the reading began at the file's start.
     """
@@ -52,6 +58,8 @@ class JournalRecord:
     cut: bool
     end: int
     line: int = 0
+    key: str = ""
+    unique: bool = False
 
     def text(self, key: str) -> str:
         """A string of the payload, "" when it is absent or something else."""
@@ -73,8 +81,8 @@ class JournalRecord:
 
 @dataclass(frozen=True)
 class JournalReading:
-    """damaged: lines that are no record. end: offset behind the last whole line; a torn last line
-    may still be growing and is left for the next reading."""
+    """damaged: lines that are no record, or hold nothing of what the editor sent. end: offset behind
+    the last whole line; a torn last line may still be growing and is left for the next reading."""
 
     records: tuple[JournalRecord, ...]
     damaged: int
@@ -96,6 +104,7 @@ def read_journal(path: Path, start: int = 0) -> JournalReading:
     except OSError:
         return JournalReading((), 0, start)
     records: list[JournalRecord] = []
+    seen: dict[str, float] = {}
     damaged, position, end = 0, start, start
     lines = data.split(b"\n")
     for number, raw in enumerate(lines, 1):
@@ -103,7 +112,9 @@ def read_journal(path: Path, start: int = 0) -> JournalReading:
         if raw.strip():
             record = _record(raw, stop, number)
             if record is not None:
-                records.append(record)
+                damaged += record.payload is None
+                if not _is_twin(record, seen):
+                    records.append(record)
                 end = stop
             else:
                 damaged += 1
@@ -152,11 +163,16 @@ def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
     if not isinstance(envelope, dict) or not isinstance(envelope.get("e"), str):
         return None
     payload, cut = _payload(envelope.get("d"))
+    event, editor, key, unique = envelope["e"], _string(envelope.get("ed")), "", False
+    if payload is not None and editor in TARGETS:
+        target = get_target(editor)
+        key, unique = target.event_key(event, payload)
+        event, payload = target.canonical(event, payload)
     at, pid = envelope.get("t"), envelope.get("c")
     return JournalRecord(
         at=float(at) if isinstance(at, (int, float)) and abs(at) < 1e12 else 0.0,
-        event=envelope["e"],
-        editor=_string(envelope.get("ed")),
+        event=event,
+        editor=editor,
         project_key=_string(envelope.get("k")),
         project=_string(envelope.get("p")),
         client_pid=pid if isinstance(pid, int) and pid > 0 else 0,
@@ -164,7 +180,20 @@ def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
         cut=cut,
         end=end,
         line=line,
+        key=key,
+        unique=unique,
     )
+
+
+def _is_twin(record: JournalRecord, seen: dict[str, float]) -> bool:
+    """Whether the same event came before; notes it in `seen`."""
+    if not record.key:
+        return False
+    before = seen.get(record.key)
+    if before is not None and (record.unique or record.at - before <= _TWINS_APART):
+        return True
+    seen[record.key] = record.at
+    return False
 
 
 def _payload(data: Any) -> tuple[dict[str, Any] | None, bool]:

@@ -1,4 +1,4 @@
-"""A `Session` from the journal alone: what Claude Code's hook payloads tell of the talk."""
+"""A `Session` from the journal alone: what the hooks' payloads tell of the talk."""
 
 from __future__ import annotations
 
@@ -115,6 +115,8 @@ class _Listener:
         if answer:
             self.builder.add_answer(answer, place, "")
         self.builder.turn_end = "complete"
+        if (record.payload or {}).get("turn_interrupted") is True:
+            self.builder.interrupt()
 
     def _stop_failure(self, record: JournalRecord, place: Place) -> None:
         self.builder.turn_end = "api_error"

@@ -205,12 +205,17 @@ def event_key(event: str, payload: "Mapping[str, Any]") -> "tuple[str, bool]":
     call = payload.get("tool_use_id")
     if isinstance(call, str) and call:
         return f"{event}\n{call}", True
-    told = {
-        key: value
-        for key, value in payload.items()
-        if key not in ("duration", "duration_ms", "transcript_path")
-    }
-    return f"{event}\n{json.dumps(told, sort_keys=True, default=str)}", False
+    telling = (
+        "generation_id",
+        "prompt",
+        "status",
+        "loop_count",
+        "reason",
+        "subagent_id",
+        "tool_input",
+    )
+    told = [payload.get(field) for field in telling]
+    return f"{event}\n{json.dumps(told, default=str)}", False
 
 
 # -- cold: registration ------------------------------------------------------------------------
