@@ -55,6 +55,8 @@ _LINT_CODE = re.compile(
     r"golint|lll|gocritic|gocyclo|[a-z]+-[a-z-]+)\)\s*$"
 )
 
+_LINT_PLACE = re.compile(r":\d+(?::\d+)?\b|^\s*\d+:\d+\b|\(\d+,\d+\)|\[\S+:\d+|<\w*>:")
+
 
 def score_line(line: str) -> int:
     """How much a line of output tells about an error; 0 for none."""
@@ -112,9 +114,12 @@ def error_signature(lines: Iterable[str]) -> str:
 
 def is_lint_finding(lines: Iterable[str]) -> bool:
     """True when every line is a linter's finding that names its own rule (`G304`, `MD013`, `E501`,
-    `@scope/no-unused-vars`): its documentation is the lesson already."""
+    `@scope/no-unused-vars`) and its place: its documentation is the lesson already. A code without
+    a place (`BuildError: E417 ...`) is a program's own error number."""
     known = list(lines)
-    return bool(known) and all(_LINT_CODE.search(line) for line in known)
+    return bool(known) and all(
+        _LINT_CODE.search(line) and _LINT_PLACE.search(line) for line in known
+    )
 
 
 def make_key(head: str, *parts: str) -> str:

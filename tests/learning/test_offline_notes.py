@@ -108,6 +108,13 @@ def test_a_linters_finding_is_its_own_documentation(error: str) -> None:
     assert review(session.bash("make lint", "0 issues").session()) == ()
 
 
+def test_a_programs_own_error_number_is_no_linters_code() -> None:
+    error = "BuildError: E417 the pipeline has no manifest"
+    session = SessionBuilder().bash("make site", error, "failed").edit("site.yaml")
+    (note,) = review(session.bash("make site", "built 12 pages").session())
+    assert error in note.body
+
+
 def test_a_red_test_made_green_by_one_edit_is_ordinary_work() -> None:
     red = SessionBuilder().bash("pytest", "E   AssertionError: assert 1 == 2", "failed")
     assert review(red.edit("a.py").bash("pytest", "1 passed").session()) == ()
