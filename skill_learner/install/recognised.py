@@ -22,7 +22,8 @@ def recognised_installs(project: Path) -> list[ProjectInstall]:
         ProjectInstall(name, scope, str(project))
         for name in TARGETS
         for scope in _IN_THE_PROJECT
-        if _has_hooks(get_target(name), places_for(get_target(name), scope, project))
+        if scope in get_target(name).SETTINGS_FILE
+        and _has_hooks(get_target(name), places_for(get_target(name), scope, project))
     ]
 
 
