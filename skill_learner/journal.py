@@ -81,8 +81,9 @@ class JournalRecord:
 
 @dataclass(frozen=True)
 class JournalReading:
-    """damaged: lines that are no record, or hold nothing of what the editor sent. end: offset behind
-    the last whole line; a torn last line may still be growing and is left for the next reading."""
+    """damaged: lines that are no record, or hold nothing of what the editor sent.
+    end: offset behind the last whole line; a torn last line may still be growing and is left for
+    the next reading."""
 
     records: tuple[JournalRecord, ...]
     damaged: int

@@ -15,6 +15,7 @@ from skill_learner.hook_runtime.project_key import locate
 from skill_learner.journal import read_journal
 from skill_learner.journal_session import JournalSession, session_from_journal
 from skill_learner.models import Session, Step, ToolCall, TurnEnd
+from skill_learner.session_by_order import is_without_call_ids, joined_by_order
 from skill_learner.transcripts import read_transcript
 from skill_learner.transcripts.results import EDIT_TOOLS, changed_files
 
@@ -43,6 +44,8 @@ def load_session(
     if told is None or (written is not None and not told.session.steps):
         assert written is not None
         return _placed(written, told.session.project if told else "")
+    if written is not None and is_without_call_ids(written):
+        return _placed(joined_by_order(written, told, reviewed_to), told.session.project)
     if written is None or _calls(written) < _calls(told.session):
         first_new = _first_new_told(told, reviewed_to)
         base = replace(told.session, first_new_step=first_new)

@@ -12,6 +12,8 @@ from skill_learner.models import Session
 
 READERS: dict[str, str] = {
     "claude-code": "skill_learner.transcripts.claude_code",
+    "cursor": "skill_learner.transcripts.cursor",
+    "specstory": "skill_learner.transcripts.specstory",
 }
 """Format name -> module that holds `READER`, asked in this order."""
 
@@ -34,5 +36,6 @@ def read_transcript(path: Path) -> Session:
             return reader.read(path)
     raise TranscriptError(
         f"{path}: not a transcript of a known format",
-        f"Known formats: {', '.join(READERS)}. Claude Code keeps its own below ~/.claude/projects.",
+        f"Known formats: {', '.join(READERS)}. Claude Code keeps its own below ~/.claude/projects, "
+        "Cursor in agent-transcripts folders below ~/.cursor/projects.",
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skill_learner.transcripts.suspicion import SHELL_TOOLS, only_reads
+from skill_learner.transcripts.tool_names import canonical_call
 
 _SKILL_FILE = re.compile(r"([^\\/\s'\"]+)[\\/]+SKILL\.md\b")
 
@@ -18,6 +19,7 @@ def loaded_skill_names(name: str, tool_input: Mapping[str, Any], extra: Any) -> 
     """
     if name == "Skill":
         return _skill_tool(tool_input, extra)
+    name, tool_input = canonical_call(name, tool_input)
     if name == "Read":
         path = tool_input.get("file_path")
         return tuple(_SKILL_FILE.findall(path)[-1:]) if isinstance(path, str) else ()

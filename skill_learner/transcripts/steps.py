@@ -15,6 +15,10 @@ from skill_learner.transcripts.results import (
     runs_in_background,
 )
 from skill_learner.transcripts.skill_loads import loaded_skill_names
+from skill_learner.transcripts.tool_names import canonical_call
+
+UNNAMED_CALL = "order:"
+"""How ids begin that readers give to calls of formats without ids."""
 
 
 class Place(NamedTuple):
@@ -132,6 +136,7 @@ class SessionBuilder:
 
     def add_call(self, call_id: str, name: str, tool_input: Any, place: Place) -> None:
         decoded = tool_input if isinstance(tool_input, Mapping) else {"input": tool_input}
+        name, decoded = canonical_call(name, decoded)
         known = self._calls.get(call_id)
         if known is not None and known.call is not None:
             same = known.call.name == name and known.call.input == decoded
