@@ -11,7 +11,7 @@ import click
 
 from skill_learner.cli.output import say, show_table
 from skill_learner.cli.publishing import publish_scope
-from skill_learner.cli.settings import key_of, load, project_dir_option
+from skill_learner.cli.settings import key_of, load, project_dir_option, target_option
 from skill_learner.config import SkillLearnerConfig, write_hook_conf
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ OFFLINE = "offline"
 
 
 @click.command()
-@click.option("--target", required=True, metavar="EDITOR", help="The editor: claude-code.")
+@target_option
 @project_dir_option
-@click.option("--user", "scope", flag_value="user", help="For all projects: in ~/.claude.")
-@click.option(
-    "--local", "scope", flag_value="local", help="In the uncommitted settings.local.json."
-)
+@click.option("--user", "scope", flag_value="user", help="For all projects: in the home folder.")
+@click.option("--local", "scope", flag_value="local", help="In settings that are not committed.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 @click.option("--yes", is_flag=True, help="Agree to what would be asked.")
 @click.option("--provider", metavar="NAME", help="Agree to this provider, or to `offline`.")

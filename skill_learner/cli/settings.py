@@ -10,6 +10,11 @@ import click
 
 from skill_learner.cli.output import warn
 from skill_learner.config import SkillLearnerConfig, write_hook_conf
+from skill_learner.targets import TARGETS
+
+target_option = click.option(
+    "--target", required=True, metavar="EDITOR", help=f"The editor: {' or '.join(TARGETS)}."
+)
 
 project_dir_option = click.option(
     "--project-dir",

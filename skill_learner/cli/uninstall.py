@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skill_learner.cli.output import say, show_table
-from skill_learner.cli.settings import project_dir_option
+from skill_learner.cli.settings import project_dir_option, target_option
 from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--target", required=True, metavar="EDITOR", help="The editor: claude-code.")
+@target_option
 @project_dir_option
 @click.option("--user", "scope", flag_value="user", help="Only what init --user wrote.")
 @click.option("--local", "scope", flag_value="local", help="Only what init --local wrote.")
