@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.models import Skill
     from skill_learner.reviewer import BackgroundReviewer
+    from skill_learner.search.static_embeddings import StaticEmbeddings
     from skill_learner.trigger import ReviewTrigger
 
 _PUBLIC = {
@@ -31,6 +32,7 @@ _PUBLIC = {
     "SkillEngine": "skill_learner.engine",
     "SkillLearnerConfig": "skill_learner.config",
     "SkillLearnerError": "skill_learner.errors",
+    "StaticEmbeddings": "skill_learner.search.static_embeddings",
     "SkillLoop": "skill_learner.integrations.generic_agent",
     "create_skill_loop": "skill_learner.integrations.generic_agent",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "SkillLearnerConfig",
     "SkillLearnerError",
     "SkillLoop",
+    "StaticEmbeddings",
     "__version__",
     "create_skill_loop",
 ]

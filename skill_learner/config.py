@@ -80,6 +80,7 @@ class SkillLearnerConfig:
     prompt_tokens: budget of the skills prompt that the Python API injects.
     review_process_timeout: seconds until a detached review is stopped.
     semantic_top_k, semantic_threshold: most results and least cosine of a semantic search.
+    embedding_timeout: seconds that a search waits for an embedding provider.
     provider: "auto", "offline" or a name of `providers.PROVIDERS`; model, base_url: "" = its own.
     command: program of the `command` provider, split as a shell splits words, run without a shell.
     review_when: "signal" (only when a rule found something), "always", "" = the caller's default.
@@ -99,6 +100,7 @@ class SkillLearnerConfig:
     review_timeout: float = 30.0
     semantic_top_k: int = 5
     semantic_threshold: float = 0.3
+    embedding_timeout: float = 10.0
     provider: str = "auto"
     model: str = ""
     base_url: str = ""

@@ -19,6 +19,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "review_timeout": (0, 86_400),
     "review_process_timeout": (1, 86_400),
     "provider_timeout": (1, 86_400),
+    "embedding_timeout": (0.1, 86_400),
     "exit_wait": (0, 86_400),
     "prompt_tokens": (0, 1_000_000),
     "semantic_top_k": (1, 1_000),

@@ -224,10 +224,13 @@ class SkillEngine:
         """Run one of `tools()`; arguments as an object or as JSON. The text is for the model:
         errors are told in it, nothing is raised."""
         try:
-            return self._tools.handle(name, arguments, self._session_id(session) or "")
+            answer = self._tools.handle(name, arguments, self._session_id(session) or "")
         except Exception as error:
             self._note_fault(f"{name}: {type(error).__name__}: {error}")
             return f"Error: {name} failed."
+        if name == "save_skill":
+            self._sync()
+        return answer
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the reviews that were asked for (`review_timeout` at most); False when they
@@ -360,6 +363,12 @@ class SkillEngine:
         opened = self._sessions.get(session)
         if opened is not None:
             opened.trigger.completed(steps)
+        self._sync()
+
+    @_never_raises(None)
+    def _sync(self) -> None:
+        """What was saved is indexed and embedded now, not when the next agent waits for it."""
+        self._parts.skills.sync()
 
     @_never_raises(None)
     def _note_use(self, name: str, session: str = "") -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.pipeline import PipelineServices
     from skill_learner.search import SkillSearch
+    from skill_learner.search.embeddings import EmbeddingSearch
     from skill_learner.search.finder import SkillFinder
     from skill_learner.usage import SkillUse, UsageStore
 
@@ -143,6 +144,8 @@ def build_engine_parts(
     paths = config.library_paths
     usage = UsageStore(paths.usage_db)
     semantic = None
+    if embedding_provider is not None:
+        semantic = _embedding_search(config, library, search, embedding_provider)
     finder = SkillFinder(search, library_scope(config), semantic)
     if llm is None:
         return EngineParts(library, finder, usage, None, "")
@@ -166,6 +169,27 @@ def build_engine_parts(
         usage=usage,
     )
     return EngineParts(library, finder, usage, services, bounded.name)
+
+
+def _embedding_search(
+    config: SkillLearnerConfig,
+    library: SkillLibrary,
+    search: SkillSearch,
+    provider: EmbeddingProvider,
+) -> EmbeddingSearch:
+    from skill_learner.host_llm import bounded, provider_identity
+    from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits, VectorStore
+
+    named = (getattr(provider, key, None) for key in ("model_name", "model"))
+    model = next((name for name in named if isinstance(name, str) and name), "")
+    return EmbeddingSearch(
+        library,
+        lambda: {key: Known(*told) for key, told in search.digests().items()},
+        provider,
+        VectorStore(config.index_db.with_name(f"{config.index_db.stem}-vectors.sqlite")),
+        f"{provider_identity(provider)} {model}".strip(),
+        Limits(config.semantic_threshold, config.embedding_timeout, bounded),
+    )
 
 
 def library_scope(config: SkillLearnerConfig) -> str | None:

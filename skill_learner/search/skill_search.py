@@ -92,9 +92,13 @@ class SkillSearch:
 
     def state_counts(self) -> dict[str, int]:
         """How many skills there are in each state."""
+        return dict(Counter(state for _, state, _ in self.digests().values()))
+
+    def digests(self) -> dict[str, tuple[str, str, str]]:
+        """Content hash, state and scope of each skill by its key, without reading the files."""
         self.sync()
-        told = (digest.split("/") for _, digest in self._index.stamps().values())
-        return dict(Counter(parts[1] for parts in told if len(parts) > 1))
+        told = {key: digest.split("/", 2) for key, (_, digest) in self._index.stamps().items()}
+        return {key: (p[0], p[1], p[2]) for key, p in told.items() if len(p) == 3}
 
     def close(self) -> None:
         self._index.close()
