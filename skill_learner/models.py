@@ -208,22 +208,38 @@ class Review:
     dropped: tuple[str, ...] = ()
 
 
-Verdict = Literal["active", "candidate", "patch", "archive", "evidence", "reject"]
+Verdict = Literal["active", "candidate", "patch", "archive", "evidence", "propose", "reject"]
 """What the gate lets happen: create as active or candidate, patch, archive, add this session as
-further evidence to an existing skill (which may promote it), or nothing."""
+further evidence to an existing skill (which may promote it), keep a patch or archiving as a
+proposal that waits for the user, or nothing."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Where one claim of a skill is proved: session and step, the step's place in its transcript,
+    a short redacted quote, and the sha256 of the step's whole text."""
+
+    claim: str
+    session: str
+    step: int
+    source: str
+    quote: str
+    digest: str
 
 
 @dataclass(frozen=True)
 class Decision:
     """The gate's word on one proposal, with every reason in words. `skill` names the existing skill
     that a patch, archive or evidence verdict concerns. `proposal` is as cleaned by the gate.
-    promote: with verdict "evidence", whether this session's evidence makes the candidate active."""
+    promote: with verdict "evidence", whether this session's evidence makes the candidate active.
+    proofs: where its claims are proved; none when rejected."""
 
     proposal: Proposal
     verdict: Verdict
     reasons: tuple[str, ...]
     skill: str = ""
     promote: bool = False
+    proofs: tuple[Proof, ...] = ()
 
 
 # -- what the library holds --------------------------------------------------------------------

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from skill_learner.models import CreateSkill, Skill
+from skill_learner.models import CreateSkill, PatchSkill, Skill
+
+Known = CreateSkill | Skill
 
 NEAR = 0.5
 """Similarity from which two skills are taken for one."""
@@ -28,9 +30,9 @@ def same_trigger(proposal: CreateSkill, skills: Iterable[Skill]) -> Skill | None
     return found[0] if found else None
 
 
-def nearest(proposal: CreateSkill, skills: Sequence[Skill]) -> tuple[Skill | None, float]:
+def nearest(proposal: CreateSkill, skills: Sequence[Known]) -> tuple[Known | None, float]:
     """The most similar skill and the similarity, 0 to 1."""
-    best: Skill | None = None
+    best: Known | None = None
     most = 0.0
     for skill in skills:
         score = similarity(
@@ -77,3 +79,55 @@ def _containment(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> floa
     """Share of the smaller set that the other holds; bodies of a few words say nothing."""
     smaller = min(len(one), len(other))
     return len(one & other) / smaller if smaller >= 8 else 0.0
+
+
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
+_HEADING = re.compile(r"^#{1,6}\s+(.*)$")
+
+
+def as_patch(draft: CreateSkill, skill: Skill) -> PatchSkill | None:
+    """A patch that adds to a skill the lines of a draft that it does not hold yet, below the same
+    heading where there is one; None when there is nothing to add, or no place that is unique."""
+    known = [_words(line) for line in skill.body.splitlines() if line.strip()]
+    for heading, lines in _sections(draft.body):
+        added = [line for line in lines if _is_new(line, known)]
+        if not added:
+            continue
+        anchor = _anchor(skill.body, heading)
+        if anchor:
+            new = "\n".join((anchor, *added))
+            return PatchSkill(
+                skill.name, skill.content_hash, anchor, new, draft.evidence, draft.confidence
+            )
+    return None
+
+
+def _sections(body: str) -> Iterable[tuple[str, list[str]]]:
+    """(heading, single lines below it). Blocks of code are left out: half of one is no use."""
+    heading, fenced = "", False
+    lines: list[str] = []
+    for line in body.splitlines():
+        found = _HEADING.match(line)
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif found and not fenced:
+            yield heading, lines
+            heading, lines = found.group(1).strip().lower(), []
+        elif line.strip() and not fenced:
+            lines.append(line)
+    yield heading, lines
+
+
+def _is_new(line: str, known: Sequence[set[str]]) -> bool:
+    words = _words(line)
+    return len(words) >= 2 and all(len(words & one) < 0.7 * len(words) for one in known)
+
+
+def _anchor(body: str, heading: str) -> str:
+    """The last line below a heading (or of the body) that occurs once, "" when there is none."""
+    wanted = [lines for name, lines in _sections(body) if name == heading and lines]
+    every = [line for _, lines in _sections(body) for line in lines]
+    for line in (*reversed([line for lines in wanted for line in lines]), *reversed(every)):
+        if body.count(line) == 1:
+            return line
+    return ""

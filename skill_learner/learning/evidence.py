@@ -1,35 +1,13 @@
-"""Does the session prove what a proposal says? Cited steps, spans of code, and proved fixes."""
+"""Do the steps that a proposal cites prove anything? Results, proved fixes, the human's word."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from skill_learner.learning.commands import parts_of
 from skill_learner.learning.fixed_failures import find_fixed_failures
 from skill_learner.learning.human_words import find_human_episodes
-from skill_learner.learning.proof import ProofTexts
+from skill_learner.learning.vanished_warnings import find_vanished_warnings
 from skill_learner.models import Claim, Session, Step
-
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_TAIL = re.compile(r"\s*\d?>&\d|\s*\|\s*(?:tail|head|cat|tee|Select-Object)\b[^|;&]*$")
-_CORE_HEADING = re.compile(r"^##\s")
-_UNVERIFIED = re.compile(r"unverified|not verified|nicht geprüft|未验证|未確認", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class BodyCheck:
-    """A body without the lines that the session does not prove.
-
-    dropped: (line, span, standing) of each line taken out. proved, total: spans counted.
-    """
-
-    body: str
-    dropped: tuple[tuple[str, str, str], ...]
-    proved: int
-    total: int
 
 
 def is_proof(step: Step) -> bool:
@@ -72,65 +50,15 @@ def cited_steps(claims: Iterable[Claim]) -> frozenset[int]:
     return frozenset(number for claim in claims for number in claim.steps)
 
 
-def check_body(body: str, texts: ProofTexts) -> BodyCheck:
-    """Takes out every line with a span of code that the session does not prove. Sections marked as
-    unverified keep their lines."""
-    kept: list[str] = []
-    dropped: list[tuple[str, str, str]] = []
-    proved = total = 0
-    in_fence = unverified = False
-    for line in body.splitlines():
-        if _FENCE.match(line):
-            in_fence = not in_fence
-            kept.append(line)
-            continue
-        if _CORE_HEADING.match(line) and not in_fence:
-            unverified = bool(_UNVERIFIED.search(line))
-        spans = [line.strip()] if in_fence and line.strip() else code_spans(line)
-        faults = [(span, standing) for span in spans if (standing := _judge(span, texts))]
-        total += len(spans)
-        proved += len(spans) - len(faults)
-        if faults and not unverified:
-            dropped.append((line.strip(), *faults[0]))
-        else:
-            kept.append(line)
-    return BodyCheck(_tidy(kept), tuple(dropped), proved, total)
-
-
-def code_spans(text: str) -> list[str]:
-    """The inline code of a line or description."""
-    return [match.group(2).strip() for match in _CODE.finditer(text) if match.group(2).strip()]
-
-
-def unproved_spans(text: str, texts: ProofTexts) -> tuple[str, ...]:
-    return tuple(span for span in code_spans(text) if _judge(span, texts))
-
-
-def _judge(span: str, texts: ProofTexts) -> str:
-    """ "" when a span is proved, else its standing. A line of several commands is proved when each
-    of them is."""
-    standing = texts.standing(span)
-    if standing == "proved":
-        return ""
-    bare = _TAIL.sub("", span)
-    pieces = [part.text for part in parts_of(bare)]
-    if bare and all(texts.standing(piece) == "proved" for piece in pieces or [bare]):
-        return ""
-    return standing
-
-
-def _tidy(lines: list[str]) -> str:
-    """Without empty fences, headings that lost their text, and doubled blank lines."""
-    text = re.sub(r"^(`{3,}|~{3,})[^\n`]*\n\s*\1\s*$\n?", "", "\n".join(lines), flags=re.MULTILINE)
-    text = re.sub(r"^##[^\n]*\n(?:\s*\n)*(?=##|\Z)", "", text, flags=re.MULTILINE)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
 def proves_fix(claims: Sequence[Claim], session: Session) -> bool:
-    """True when the cited steps hold a check that failed and the same check passing later, or a
-    how-to question with the command that answered it."""
+    """True when the cited steps hold a check that failed and the same check passing later, a
+    warning and a later run without it, or a how-to question with the command that answered it."""
     cited = cited_steps(claims)
-    for episode in (*find_fixed_failures(session), *find_human_episodes(session)):
+    for episode in (
+        *find_fixed_failures(session),
+        *find_vanished_warnings(session),
+        *find_human_episodes(session),
+    ):
         first_part, last = set(episode.steps[:-1]), episode.steps[-1]
         if episode.kind in {"fixed_failure", "answered"} and last in cited and first_part & cited:
             return True

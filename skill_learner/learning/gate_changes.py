@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
+from skill_learner.learning.body_check import Ground, check_body
 from skill_learner.learning.duplicates import shares_subject
 from skill_learner.learning.evidence import (
-    check_body,
+    cited_steps,
     human_word,
     only_failures,
     proved_claims,
     proves_fix,
 )
+from skill_learner.learning.fingerprint import fingerprints
+from skill_learner.learning.gate_policy import GatePolicy
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.proof import ProofTexts
 from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.safety import injection_reasons, redacted_patch
+from skill_learner.learning.session_names import session_names
 from skill_learner.models import ArchiveSkill, Decision, PatchSkill, Session, Skill
-
-
-class Policy(Protocol):
-    @property
-    def approval(self) -> str: ...
-    @property
-    def project_key(self) -> str: ...
 
 
 def decide_patch(
@@ -33,11 +30,12 @@ def decide_patch(
     session: Session,
     texts: ProofTexts,
     skills: Sequence[Skill],
-    policy: Policy,
+    policy: GatePolicy,
     redactor: Redactor,
 ) -> Decision:
-    """ "patch" when the target is ours, unchanged, unambiguous, related, and the new text proved;
-    else "reject", for there is no half-applied patch."""
+    """ "patch" when the target is ours, unchanged, unambiguous, related, and the new text proved by
+    a fix or the human; "propose" when only the user may decide; else "reject", for there is no
+    half-applied patch."""
     skill = _find(skills, patch.name)
     fault = _target_fault(skill, patch.name)
     if fault or skill is None:
@@ -45,22 +43,25 @@ def decide_patch(
     clean = redacted_patch(patch, redactor)
     claims, faults = proved_claims(clean.evidence, session)
     clean = replace(clean, evidence=claims)
-    reasons = [reason for reason in (
+    refusals = [reason for reason in (
+        "the user rejected this before" if fingerprints(clean) & policy.refused else "",
         _text_fault(skill, clean),
-        _proof_fault(clean, skill, session, texts),
-        "approval is manual: a patch waits for the user" if policy.approval == "manual" else "",
-        open_outcome(session),
+        _proof_fault(clean, session, texts),
         *injection_reasons(clean.new),
     ) if reason]  # fmt: skip
-    if reasons:
-        return Decision(clean, "reject", (*reasons, *faults), skill=skill.name)
+    if refusals:
+        return Decision(clean, "reject", (*refusals, *faults), skill=skill.name)
+    waits = _reasons_to_wait(clean, skill, session, policy)
+    if waits:
+        return Decision(clean, "propose", (*waits, *faults), skill=skill.name)
     return Decision(clean, "patch", ("proved, and the text is as it was read", *faults), skill.name)
 
 
 def decide_archive(
-    proposal: ArchiveSkill, session: Session, skills: Sequence[Skill], policy: Policy
+    proposal: ArchiveSkill, session: Session, skills: Sequence[Skill], policy: GatePolicy
 ) -> Decision:
-    """ "archive" for a skill of ours with a reason that the session proves; else "reject"."""
+    """ "archive" for a candidate of ours with a reason that the session proves, or when the human
+    said so; "propose" for any other skill; "reject" without target, reason or proof."""
     skill = _find(skills, proposal.name)
     fault = _target_fault(skill, proposal.name)
     if not fault and not proposal.reason.strip():
@@ -68,12 +69,21 @@ def decide_archive(
     claims, faults = proved_claims(proposal.evidence, session)
     if not fault and not claims:
         fault = "nothing it cites is a result or the human's word"
-    if not fault and policy.approval == "manual":
-        fault = "approval is manual: archiving waits for the user"
     clean = replace(proposal, evidence=claims)
-    if fault:
+    if not fault and fingerprints(clean) & policy.refused:
+        fault = "the user rejected this before"
+    if fault or skill is None:
         return Decision(clean, "reject", (fault, *faults), skill=proposal.name)
-    return Decision(clean, "archive", (proposal.reason, *faults), skill=proposal.name)
+    waits = ""
+    if not skill.ours:
+        waits = f"{skill.name} is the user's own: only they retire it"
+    elif policy.approval == "manual":
+        waits = "approval is manual: archiving waits for the user"
+    elif skill.state == "active" and not human_word(claims, session):
+        waits = "an active skill is retired by the user, or on the human's word"
+    if waits:
+        return Decision(clean, "propose", (waits, proposal.reason, *faults), skill=skill.name)
+    return Decision(clean, "archive", (proposal.reason, *faults), skill=skill.name)
 
 
 def _find(skills: Sequence[Skill], name: str) -> Skill | None:
@@ -83,8 +93,6 @@ def _find(skills: Sequence[Skill], name: str) -> Skill | None:
 def _target_fault(skill: Skill | None, name: str) -> str:
     if skill is None:
         return f"there is no skill {name}"
-    if not skill.ours:
-        return f"{name} is the user's own: it is never changed"
     if skill.state == "archived":
         return f"{name} is archived"
     return ""
@@ -115,20 +123,52 @@ def _line_numbers(body: str, old: str) -> list[int]:
     return found
 
 
-def _proof_fault(patch: PatchSkill, skill: Skill, session: Session, texts: ProofTexts) -> str:
+def _proof_fault(patch: PatchSkill, session: Session, texts: ProofTexts) -> str:
     if not patch.evidence:
         return "nothing it cites is a result or the human's word"
     if only_failures(patch.evidence, session):
         return "an attempt that was never resolved"
-    if skill.name not in session.loaded_skills and not shares_subject(patch.new, skill):
-        return f"unrelated to {skill.name}"
-    known = {line.strip() for line in skill.body.splitlines()}
+    known = {line.strip() for line in patch.old.splitlines()}
     added = "\n".join(line for line in patch.new.splitlines() if line.strip() not in known)
-    dropped = check_body(added, texts).dropped
-    if dropped:
-        return f"the session does not prove `{dropped[0][1][:80]}` ({dropped[0][2]})"
+    ground = Ground(texts, session_names(session), cited_steps(patch.evidence))
+    checked = check_body(added, ground)
+    if checked.dropped:
+        _, what, why = checked.dropped[0]
+        return f"the session does not prove `{what[:80]}` ({why})"
+    if checked.untested and not texts.passes:
+        return "what it says was written and never run"
+    return ""
+
+
+def _reasons_to_wait(
+    patch: PatchSkill, skill: Skill, session: Session, policy: GatePolicy
+) -> list[str]:
+    """Why only the user may apply a patch whose text is proved."""
+    limits, found = policy.limits, []
+    if not skill.ours:
+        found.append(f"{skill.name} is the user's own: it is never changed")
+    if policy.approval == "manual":
+        found.append("approval is manual: a patch waits for the user")
+    found.extend(filter(None, [open_outcome(session)]))
+    if skill.name not in session.loaded_skills and not shares_subject(patch.new, skill):
+        found.append(f"unrelated to {skill.name}")
     if skill.state == "active" and not (
         proves_fix(patch.evidence, session) or human_word(patch.evidence, session)
     ):
-        return "an active skill changes only with a proved fix or the human's word"
-    return ""
+        found.append("an active skill changes only with a proved fix or the human's word")
+    changed = _changed_lines(patch)
+    if changed > limits.patch_lines:
+        found.append(f"it changes {changed} lines, more than {limits.patch_lines}")
+    if policy.patches_today >= limits.patches_per_day:
+        found.append(f"{policy.patches_today} patches were applied today already")
+    body = skill.body.replace(patch.old, patch.new)
+    longer = len(body) > len(skill.body)
+    if longer and (body.count("\n") > limits.body_lines or len(body) > 4 * limits.body_tokens):
+        found.append(f"{skill.name} would be longer than {limits.body_lines} lines")
+    return found
+
+
+def _changed_lines(patch: PatchSkill) -> int:
+    old, new = patch.old.splitlines(), patch.new.splitlines()
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    return sum(max(b - a, d - c) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal")

@@ -85,6 +85,15 @@ _PASSED_TEXT = re.compile(
 )
 
 
+_REFUSED = re.compile(
+    r"unknown (?:option|flag|argument|command|subcommand)|unrecogni[sz]ed (?:option|argument|flag)"
+    r"|invalid (?:option|flag|argument)|no such option|flag provided but not defined"
+    r"|unexpected argument|illegal option|parse error near|syntax error near|no matches found"
+    r"|unknown file attribute|command not found|is not recognized as"
+    r"|bad substitution|missing script|unexpected EOF while looking|unmatched [\"'`]",
+    re.IGNORECASE,
+)
+
 _WINDOW = 6_000
 
 
@@ -132,6 +141,15 @@ def failed(call: ToolCall) -> bool:
     if call.status == "suspect" and shows_failure(result):
         return True
     return call.status in {"ok", "suspect"} and did_nothing(result)
+
+
+def misused(call: ToolCall) -> bool:
+    """A command that its own program or the shell refused, or that did nothing: what it says is no
+    way to do the thing. (A check that ran and found faults is not meant.)"""
+    result = _sample(call.result)
+    if call.status == "failed":
+        return bool(_REFUSED.search(result)) or did_nothing(result) or not result.strip()
+    return did_nothing(result) or (call.status == "suspect" and bool(_REFUSED.search(result)))
 
 
 def passed(call: ToolCall, line: str) -> bool:

@@ -271,8 +271,8 @@ def test_secrets_become_placeholders_and_injected_orders_stay_candidates() -> No
 def test_near_duplicates_name_the_skill_to_patch() -> None:
     other = _skill(_draft(name="python-build-unknown-mode"), state="active")
     decision = _one(_draft(), _build("two", "1"), LLM, (other,))
-    assert (decision.verdict, decision.skill) == ("reject", other.name)
-    assert "patch" in decision.reasons[0]
+    assert (decision.verdict, decision.skill) == ("evidence", other.name)
+    assert "nothing new" in decision.reasons[0]
     users = replace(other, ours=False)
     assert "user's own" in _one(_draft(), _build("two", "1"), LLM, (users,)).reasons[0]
     unrelated = replace(other, name="deploy", description="Use when deploying", body="Run fly.\n")
@@ -313,11 +313,11 @@ def _patch(**changes: Any) -> PatchSkill:
         ({"old": "nowhere"}, {}, "reject", "does not occur"),
         ({"old": "build"}, {}, "reject", "lines 2, 5"),
         ({"new": "Use `invented --flag` to build mode.\n"}, {}, "reject", "does not prove"),
-        ({"new": "Bananas are yellow."}, {}, "reject", "unrelated"),
+        ({"new": "Bananas are yellow."}, {}, "propose", "unrelated"),
         ({"evidence": (Claim("x", (6,)),)}, {}, "reject", "nothing it cites"),
-        ({"evidence": (Claim("x", (5,)),)}, {"state": "active"}, "reject", "proved fix"),
+        ({"evidence": (Claim("x", (5,)),)}, {"state": "active"}, "propose", "proved fix"),
         ({}, {"state": "active"}, "patch", "proved"),
-        ({}, {"ours": False}, "reject", "user's own"),
+        ({}, {"ours": False}, "propose", "user's own"),
     ],
 )
 def test_patches(
@@ -333,7 +333,8 @@ def test_archiving_needs_a_target_of_ours_and_proof() -> None:
     session = _build("two", "1")
     skill = _skill(_draft(), state="active")
     wish = ArchiveSkill(skill.name, "the flag is gone", (Claim("x", (5,)),))
-    assert _one(wish, session, LLM, (skill,)).verdict == "archive"
+    assert _one(wish, session, LLM, (skill,)).verdict == "propose"
+    assert _one(wish, session, LLM, (replace(skill, state="candidate"),)).verdict == "archive"
     assert _one(wish, session, LLM, ()).verdict == "reject"
-    assert _one(wish, session, LLM, (replace(skill, ours=False),)).verdict == "reject"
+    assert _one(wish, session, LLM, (replace(skill, ours=False),)).verdict == "propose"
     assert _one(replace(wish, evidence=()), session, LLM, (skill,)).verdict == "reject"

@@ -1,0 +1,257 @@
+"""Decisions on new skills: proved, safe, not there already, and within the caps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from skill_learner.learning.body_check import (
+    BodyCheck,
+    Ground,
+    check_body,
+    check_sentence,
+    unproved_spans,
+)
+from skill_learner.learning.duplicates import NEAR, Known, as_patch, nearest, same_trigger
+from skill_learner.learning.evidence import (
+    cited_steps,
+    human_word,
+    only_failures,
+    proved_claims,
+    proves_fix,
+)
+from skill_learner.learning.fingerprint import fingerprints
+from skill_learner.learning.gate_changes import decide_patch
+from skill_learner.learning.gate_policy import GatePolicy
+from skill_learner.learning.independence import dependence, further_evidence
+from skill_learner.learning.outcome import open_outcome
+from skill_learner.learning.own_check import failed_check
+from skill_learner.learning.proof import ProofTexts
+from skill_learner.learning.prose import split_sentences
+from skill_learner.learning.redaction import Redactor
+from skill_learner.learning.safety import complaint, injection_reasons, redacted_create
+from skill_learner.learning.session_names import SessionNames
+from skill_learner.models import CreateSkill, Decision, Session, Skill
+
+UNVERIFIED = "> Unverified: from a conversation in which no tool result confirmed it."
+"""Last line of a skill that rests on a model's answers alone."""
+
+_LEAST_CONFIDENCE = 0.7
+_MOST_UNPROVED = 0.5
+_LEAST_PROVED = 1 / 3
+_CONTENT = re.compile(r"^(?!#{1,6}\s|\s*(?:`{3,}|~{3,}))\s*\S", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one review's proposals are judged with. accepted: new skills of this review so far."""
+
+    session: Session
+    texts: ProofTexts
+    names: SessionNames
+    skills: tuple[Skill, ...]
+    accepted: tuple[CreateSkill, ...]
+    policy: GatePolicy
+    redactor: Redactor
+
+
+def decide_create(draft: CreateSkill, case: Case) -> Decision:
+    """Active, candidate, evidence for or a patch of a skill that is there, or rejected."""
+    notes: list[str] = []
+    clean = redacted_create(draft, case.redactor)
+    if clean != draft:
+        notes.append("secrets or personal details were replaced by placeholders")
+    claims, faults = proved_claims(clean.evidence, case.session)
+    clean = replace(clean, evidence=claims)
+    notes.extend(faults)
+    refusal = _refusal(clean, case)
+    if refusal:
+        return Decision(clean, "reject", (refusal, *notes))
+    injected = injection_reasons(clean.name, clean.description, clean.body)
+    ground = Ground(case.texts, case.names, cited_steps(claims))
+    checked = check_body(clean.body, ground, human=_speaks_for_itself(case))
+    notes.extend(f"{why}, dropped: {what[:80]}" for _, what, why in checked.dropped)
+    notes.extend(f"marked as not verified: {sentence[:80]}" for sentence in checked.marked)
+    clean = replace(clean, body=checked.body, description=_description(clean, ground, case, notes))
+    weakness = _weakness(clean, checked, case)
+    if weakness:
+        return Decision(clean, "reject", (weakness, *notes))
+    known = _already_known(clean, case, notes)
+    if known is not None:
+        return known
+    clean = replace(clean, name=_free_name(clean, case))
+    if case.session.answers_count:
+        clean = replace(clean, unverified=True, body=f"{clean.body.rstrip()}\n\n{UNVERIFIED}\n")
+        notes.append("unverified: it rests on answers that no tool result confirmed")
+    return _as_new(clean, checked, case, notes, injected)
+
+
+def _refusal(draft: CreateSkill, case: Case) -> str:
+    """The reason to reject a draft outright, "" when there is none."""
+    if fingerprints(draft) & case.policy.refused:
+        return "the user rejected this before"
+    if not draft.evidence:
+        return "nothing it cites is a result or the human's word"
+    if case.policy.by_model and draft.confidence < _LEAST_CONFIDENCE:
+        return f"the reviewer's own confidence is only {draft.confidence:g}"
+    if only_failures(draft.evidence, case.session):
+        return "an attempt that was never resolved"
+    grounded = human_word(draft.evidence, case.session) or proves_fix(draft.evidence, case.session)
+    return "" if grounded else complaint(draft)
+
+
+def _speaks_for_itself(case: Case) -> bool:
+    """Notes by rule conclude nothing, and conversations without tools have nothing to hold prose
+    against: their sentences are not questioned."""
+    return case.policy.by_rule or case.session.answers_count
+
+
+def _description(draft: CreateSkill, ground: Ground, case: Case, notes: list[str]) -> str:
+    """The description without sentences that may not be saved; empty when none is left."""
+    if _speaks_for_itself(case):
+        return draft.description
+    kept: list[str] = []
+    for sentence in split_sentences(draft.description):
+        fault = check_sentence(sentence, ground)
+        if fault:
+            notes.append(f"{fault}, dropped from the description: {sentence.strip()[:80]}")
+        else:
+            kept.append(sentence)
+    return "".join(kept).strip()
+
+
+def _weakness(draft: CreateSkill, checked: BodyCheck, case: Case) -> str:
+    """Why what is left of a draft is not worth keeping, "" when it is."""
+    left = len(_CONTENT.findall(draft.body))
+    if not draft.description or not left:
+        return "the session proves nothing of it"
+    if _core_is_unproved(checked):
+        return "the session does not prove its core"
+    return "" if _speaks_for_itself(case) else _hollowness(draft, checked, case, left)
+
+
+def _hollowness(draft: CreateSkill, checked: BodyCheck, case: Case, left: int) -> str:
+    if len(checked.dropped) > left:
+        return "more of it is unproved than proved"
+    word = human_word(draft.evidence, case.session)
+    if not checked.total and not word:
+        return "nothing in it can be checked"
+    if checked.untested and not case.texts.passes and not word:
+        return "what it says was written and never run"
+    broken = failed_check(draft.body, case.session)
+    return f"its own check failed in its last run: {broken[:80]}" if broken else ""
+
+
+def _core_is_unproved(checked: BodyCheck) -> bool:
+    if checked.total == 0:
+        return False
+    missing = checked.total - checked.proved - checked.untested
+    if checked.proved == 0 or missing / checked.total > _MOST_UNPROVED:
+        return True
+    return checked.untested > 0 and checked.proved / checked.total < _LEAST_PROVED
+
+
+def _already_known(draft: CreateSkill, case: Case, notes: list[str]) -> Decision | None:
+    """A decision when the library, or an earlier proposal of this review, holds this already."""
+    twin = same_trigger(draft, case.skills)
+    if twin is not None:
+        return further_evidence(draft, twin, case.session, case.policy.approval, tuple(notes))
+    for other in case.accepted:
+        if other.trigger_key and other.trigger_key == draft.trigger_key:
+            return Decision(draft, "reject", ("proposed twice in one review", *notes))
+        if nearest(draft, [other])[1] >= NEAR:
+            return Decision(draft, "reject", (f"near-duplicate of {other.name}", *notes))
+    near, score = nearest(draft, case.skills)
+    if near is None or score < NEAR:
+        return None
+    return _patch_instead(draft, near, score, case, notes)
+
+
+def _patch_instead(
+    draft: CreateSkill, near: Known, score: float, case: Case, notes: list[str]
+) -> Decision:
+    """What becomes of a draft that is near a skill which exists: a patch of that one with what is
+    new, or evidence for it when nothing is."""
+    assert isinstance(near, Skill)
+    whose = "" if near.ours else "the user's own "
+    reason = f"near-duplicate of {whose}{near.name} ({score:.2f})"
+    if near.state == "archived":
+        return Decision(draft, "reject", (f"{reason}, which was archived", *notes), near.name)
+    patch = as_patch(draft, near)
+    if patch is None:
+        if near.ours and not dependence(case.session, near):
+            return Decision(draft, "evidence", (f"{reason}, nothing new", *notes), near.name)
+        return Decision(draft, "reject", (f"{reason}, nothing new", *notes), near.name)
+    decision = decide_patch(
+        patch, case.session, case.texts, case.skills, case.policy, case.redactor
+    )
+    why = (f"{reason}: a patch to it instead", *decision.reasons, *notes)
+    return replace(decision, reasons=why, skill=near.name)
+
+
+def _free_name(draft: CreateSkill, case: Case) -> str:
+    """The draft's name, with a tail of its trigger key when that name is taken in this scope."""
+    taken = {one.name for one in case.accepted} | {
+        skill.name for skill in case.skills if skill.scope in {case.policy.project_key, "user"}
+    }
+    if draft.name not in taken:
+        return draft.name
+    tail = draft.trigger_key.rsplit(":", 1)[-1][:6] or "2"
+    return f"{draft.name[:56].rstrip('-')}-{tail}"
+
+
+def _as_new(
+    draft: CreateSkill,
+    checked: BodyCheck,
+    case: Case,
+    notes: list[str],
+    injected: tuple[str, ...],
+) -> Decision:
+    """Active or candidate, with every reason that keeps it from being active."""
+    holding = list(injected)
+    holding.extend(filter(None, [open_outcome(case.session)]))
+    if unproved_spans(draft.description, case.texts):
+        holding.append("the description names something that the session does not prove")
+    if checked.untested and checked.untested >= checked.proved:
+        holding.append("most of it was written and never run")
+    holding.extend(_over_the_caps(draft, case))
+    if case.policy.approval == "manual":
+        holding.append("approval is manual")
+    grounds = _grounds(draft, case)
+    if case.policy.approval == "evidence" and not grounds:
+        holding.append(
+            "a note by rule: waits for a second session or the user"
+            if case.policy.by_rule
+            else "neither a proved fix nor the human's explicit word"
+        )
+    if holding:
+        return Decision(draft, "candidate", (*holding, *notes))
+    return Decision(draft, "active", (grounds or "approval is auto, every check passed", *notes))
+
+
+def _over_the_caps(draft: CreateSkill, case: Case) -> list[str]:
+    """Which caps a new skill would break."""
+    limits, found = case.policy.limits, []
+    scope = case.policy.project_key
+    active = sum(one.state == "active" and one.scope == scope for one in case.skills)
+    if active + len(case.accepted) >= limits.active_skills:
+        found.append(f"{active} skills are active, the cap: `curate` proposes what to merge")
+    if len(draft.description) > limits.description:
+        found.append(f"its description has more than {limits.description} characters")
+    lines = draft.body.count("\n")
+    if lines > limits.body_lines or len(draft.body) > 4 * limits.body_tokens:
+        found.append(f"its body is longer than {limits.body_lines} lines")
+    return found
+
+
+def _grounds(draft: CreateSkill, case: Case) -> str:
+    """Why a draft may be active at once under `evidence`, "" when there is no ground."""
+    word = human_word(draft.evidence, case.session)
+    if word == "remember":
+        return "the human said to remember it"
+    if case.policy.by_model:
+        if word == "correction":
+            return "the human's own correction"
+        if proves_fix(draft.evidence, case.session):
+            return "a check that failed and then passed is among its evidence"
+    return ""
