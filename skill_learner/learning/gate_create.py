@@ -12,7 +12,14 @@ from skill_learner.learning.body_check import (
     check_sentence,
     unproved_spans,
 )
-from skill_learner.learning.duplicates import NEAR, Known, as_patch, nearest, same_trigger
+from skill_learner.learning.duplicates import (
+    NEAR,
+    NEAR_NOTE,
+    Known,
+    as_patch,
+    nearest,
+    same_trigger,
+)
 from skill_learner.learning.evidence import (
     cited_steps,
     human_word,
@@ -153,16 +160,17 @@ def _core_is_unproved(checked: BodyCheck) -> bool:
 
 def _already_known(draft: CreateSkill, case: Case, notes: list[str]) -> Decision | None:
     """A decision when the library, or an earlier proposal of this review, holds this already."""
+    enough = NEAR_NOTE if case.policy.by_rule else NEAR
     twin = same_trigger(draft, case.skills)
     if twin is not None:
         return further_evidence(draft, twin, case.session, case.policy.approval, tuple(notes))
     for other in case.accepted:
         if other.trigger_key and other.trigger_key == draft.trigger_key:
             return Decision(draft, "reject", ("proposed twice in one review", *notes))
-        if nearest(draft, [other])[1] >= NEAR:
+        if nearest(draft, [other])[1] >= enough:
             return Decision(draft, "reject", (f"near-duplicate of {other.name}", *notes))
     near, score = nearest(draft, case.skills)
-    if near is None or score < NEAR:
+    if near is None or score < enough:
         return None
     return _patch_instead(draft, near, score, case, notes)
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from skill_learner.learning.proof import ProofTexts
-from skill_learner.learning.spans import normalise
 from skill_learner.learning.prose_words import CAUSE, EFFECT, GUESS, UNVERIFIED
+from skill_learner.learning.spans import normalise
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _END = re.compile(r"(?<=[.!?;。！？；])(?=\s|$)|(?<=[。！？；])")
@@ -38,7 +38,8 @@ _EVERYDAY = frozenset(
     "least some any all each every other another such same first last next new old one two three "
     "use used using run runs running set sets setting make makes made take takes took get gets got "
     "see seen say says because due cause causes caused likely probably issue problem reason "
-    "result results your you its their they them these those still already about through during many".split()
+    "result results your you its their they them these those still already about through during "
+    "many".split()
 )
 _ENOUGH = 0.75
 _MOSTLY = 0.5
