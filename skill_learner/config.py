@@ -16,6 +16,7 @@ from typing import Any, overload
 from skill_learner.config_values import absolute_path, checked_value
 from skill_learner.errors import ConfigError
 from skill_learner.paths import StatePaths, default_state_dir
+from skill_learner.privacy import PrivacyRules
 
 FILE_NAME = "skill-learner.yaml"
 ENV_PREFIX = "SKILL_LEARNER_"
@@ -90,6 +91,8 @@ class SkillLearnerConfig:
     payload_cap: bytes above which a hook keeps only head and tail of a payload.
     provider_timeout: seconds for one LLM call, its retries included.
     ignore_learner_sessions: skip headless sessions that other learning tools run.
+    journal_days, journal_megabytes: how long, and how much of them, journals are kept.
+    ignore_projects, ignore_paths, ignore_tools: never recorded (see `privacy.PrivacyRules`).
     off: the hooks leave at once.
     origins: for each key where its value came from; warnings: what was ignored, in words.
     """
@@ -110,6 +113,7 @@ class SkillLearnerConfig:
     daily_tokens: int = 1_000_000
     state_dir: _PathSetting = _PathSetting(lambda config: default_state_dir())
     journal_days: int = 7
+    journal_megabytes: int = 1_000
     approval: str = "evidence"
     digest_tokens: int = 24_000
     index_tokens: int = 1_500
@@ -119,6 +123,9 @@ class SkillLearnerConfig:
     review_process_timeout: float = 600.0
     provider_timeout: float = 180.0
     ignore_learner_sessions: bool = True
+    ignore_projects: tuple[str, ...] = ()
+    ignore_paths: tuple[str, ...] = ()
+    ignore_tools: tuple[str, ...] = ()
     off: bool = False
     origins: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
@@ -133,6 +140,10 @@ class SkillLearnerConfig:
     @property
     def paths(self) -> StatePaths:
         return StatePaths(self.state_dir)
+
+    @property
+    def privacy(self) -> PrivacyRules:
+        return PrivacyRules(self.ignore_projects, self.ignore_paths, self.ignore_tools)
 
     @property
     def library_paths(self) -> StatePaths:
@@ -222,12 +233,18 @@ def write_hook_conf(config: SkillLearnerConfig) -> None:
     Give it the user's own settings, not a project's: the file serves every project.
     """
     from skill_learner.files import atomic_write, ensure_private_dir
+    from skill_learner.pause import paused_until
 
-    text = (
-        f"nudge_interval={config.nudge_interval}\n"
-        f"payload_cap={config.payload_cap}\n"
-        f"off={int(config.off)}\n"
-    ).encode()
+    ignored = config.privacy.hook_lines()
+    lines = [
+        f"nudge_interval={config.nudge_interval}",
+        f"payload_cap={config.payload_cap}",
+        f"off={int(config.off)}",
+        f"paused_until={paused_until(config.paths)}",
+        f"ignores={len(ignored)}",
+        *ignored,
+    ]
+    text = os.fsencode("\n".join(lines) + "\n")
     target = config.paths.hook_conf
     try:
         if target.read_bytes() == text:

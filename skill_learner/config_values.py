@@ -27,10 +27,14 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "daily_reviews": (0, 1_000_000),
     "daily_tokens": (0, 10**12),
     "journal_days": (0, 36_500),
+    "journal_megabytes": (1, 1_000_000),
     "digest_tokens": (500, 10_000_000),
     "index_tokens": (0, 1_000_000),
     "payload_cap": (1_024, 2**40),
 }
+
+
+WORDS = "tuple[str, ...]"
 
 
 def absolute_path(value: str | os.PathLike[str], base: Path) -> Path:
@@ -39,10 +43,12 @@ def absolute_path(value: str | os.PathLike[str], base: Path) -> Path:
 
 
 def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
-    """`value` as the type `kind` ("int", "float", "str" or "bool"), within the key's limits.
+    """`value` as the type `kind` ("int", "float", "str", "bool" or WORDS), within the key's limits.
 
     Text from the environment is converted; ConfigError names `source` and key.
     """
+    if kind == WORDS:
+        return _words(key, value, source)
     converted = _convert(key, kind, value, source)
     if key in _CHOICES and converted not in _CHOICES[key]:
         allowed = ", ".join(repr(choice) for choice in _CHOICES[key])
@@ -81,13 +87,33 @@ def _convert(key: str, kind: str, value: Any, source: str) -> Any:
     return number
 
 
+def _words(key: str, value: Any, source: str) -> tuple[str, ...]:
+    """A list of texts; one text, as the environment gives it, is split at commas."""
+    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[WORDS]}, not {value!r}")
+    if value is None:
+        return ()
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        raise fault
+    words = tuple(item.strip() for item in items if item.strip())
+    if any("\n" in word or "\0" in word for word in words):
+        raise fault
+    return words
+
+
 def _whole(number: float) -> int:
     if not number.is_integer():
         raise ValueError(number)
     return int(number)
 
 
-_KIND_WORDS = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"}
+_KIND_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    WORDS: "a list of texts",
+}
 _BOOLEAN_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from typing import Any
 from skill_learner.paths import StatePaths, safe_file_name
 from skill_learner.targets import TARGETS, get_target
 
-_SECONDS_PER_DAY = 86_400
 _HEAD_TEXT = re.compile(
     r'"(session_id|conversation_id|generation_id|transcript_path|cwd|prompt_id|hook_event_name|tool_name|tool_use_id|agent_id'
     r'|source|reason|prompt|error|last_assistant_message)"\s*:\s*("(?:[^"\\]|\\.)*")'
@@ -138,22 +136,6 @@ def journal_files(paths: StatePaths) -> list[Path]:
 
 def journal_path(paths: StatePaths, session_id: str) -> Path:
     return paths.journal_dir / f"{safe_file_name(session_id)}.jsonl"
-
-
-def prune_journals(paths: StatePaths, days: int) -> int:
-    """Remove journals, and their marks, to which nothing was added for `days` days; how many."""
-    oldest = time.time() - days * _SECONDS_PER_DAY
-    removed = 0
-    for path in journal_files(paths):
-        try:
-            if path.stat().st_mtime >= oldest:
-                continue
-            path.unlink()
-        except OSError:
-            continue
-        (paths.marks_dir / f"{path.stem}.json").unlink(missing_ok=True)
-        removed += 1
-    return removed
 
 
 def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:

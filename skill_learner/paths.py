@@ -42,6 +42,10 @@ class StatePaths:
         return self.root / "hook.conf"
 
     @property
+    def pause(self) -> Path:
+        return self.root / "pause"
+
+    @property
     def journal_dir(self) -> Path:
         return self.root / "journal"
 

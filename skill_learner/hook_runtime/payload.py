@@ -208,6 +208,10 @@ def as_json_value(payload: bytes, environ: "Mapping[bytes, bytes]", cap: int) ->
     text = payload.lstrip(_BOM).strip()  # there may be two
     is_json = text.startswith(b"{") and text.endswith(b"}")
     text = blank_secrets(text, environ, is_json)
+    if b"<private>" in text:
+        from skill_learner.hook_runtime.privacy import blank_private
+
+        text = blank_private(text)
     if not is_json:
         return b'{"damaged":' + _quoted(_head(text, cap // 4)) + b"}"
     if len(text) > cap:

@@ -69,12 +69,14 @@ def _handle(arguments: list[str]) -> bytes:
     state, target_name, name = _state_dir(arguments[0]), arguments[1], arguments[2]
     payload = _read_stdin()
     settings = read_settings(state, environ)
-    if settings[b"off"] or not _is_ours(state):
+    if _is_off(settings) or not _is_ours(state):
         return b""
     fields = read_fields(payload)
     target = _target(fired_by(target_name, fields, environ))
     event: HookEvent = target.read_event(name, fields, environ)
-    if not _find_project(event):
+    if not _find_project(event) or (
+        settings[b"ignores"] and _is_ignored(state, event, fields, payload)
+    ):
         return b""
     call = HookCall(state, event, environ)
     call.settings = settings
@@ -123,6 +125,17 @@ def _find_project(event: HookEvent) -> bool:
             pass
     event.project_key = project_key(event.project)
     return True
+
+
+def _is_off(settings: dict[bytes, int]) -> bool:
+    return bool(settings[b"off"]) or settings[b"paused_until"] > time.time()
+
+
+def _is_ignored(state: bytes, event: HookEvent, fields: dict[bytes, bytes], payload: bytes) -> bool:
+    from skill_learner.hook_runtime.privacy import is_ignored
+
+    conf = read_file(state + b"/hook.conf", 1 << 20)
+    return is_ignored(conf, (event.worktree, event.project), fields, payload)
 
 
 def _journal(call: HookCall, payload: bytes) -> bool:

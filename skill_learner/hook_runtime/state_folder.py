@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-DEFAULTS = {b"nudge_interval": 10, b"payload_cap": 16 * 1024 * 1024, b"off": 0}
+DEFAULTS = {
+    b"nudge_interval": 10,
+    b"payload_cap": 16 * 1024 * 1024,
+    b"off": 0,
+    b"paused_until": 0,
+    b"ignores": 0,
+}
 
 
 def read_settings(state: bytes, environ: "Mapping[bytes, bytes]") -> dict[bytes, int]:
@@ -59,7 +65,10 @@ def append_record(folder: bytes, name: bytes, data: bytes) -> int:
     descriptor = open_to_append(folder, name)
     try:
         locked = take_lock(descriptor)
-        before = posix.fstat(descriptor).st_size
+        status = posix.fstat(descriptor)
+        if not status.st_nlink:  # taken away between our opening and our lock
+            return append_record(folder, name, data)
+        before = status.st_size
         try:
             left = data
             while left:

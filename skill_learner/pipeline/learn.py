@@ -21,6 +21,7 @@ from skill_learner.pipeline.review_request import (
 )
 from skill_learner.pipeline.sequences import earlier_sequences, remember_sequence
 from skill_learner.pipeline.services import PipelineServices
+from skill_learner.privacy import without_private
 
 
 def learn_from(
@@ -40,6 +41,10 @@ def learn_from(
     foreign = why_foreign(session, ignore_other_learners=services.config.ignore_learner_sessions)
     if foreign:
         return nothing(f"passed over: {foreign}")
+    rules = services.config.privacy
+    if rules.ignores_project(session.project):
+        return nothing("passed over: the settings ignore this project (`ignore_projects`)")
+    session = without_private(session, rules)
     if session.first_new_step > len(session.steps):
         return nothing("nothing new since the last review")
     progress("looking for episodes")

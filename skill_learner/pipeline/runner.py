@@ -19,7 +19,8 @@ from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.job import EDITOR, Job
-from skill_learner.journal import prune_journals, read_journal
+from skill_learner.journal import read_journal
+from skill_learner.journal_retention import prune_journals
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
 from skill_learner.pipeline.learn import learn_from
@@ -223,7 +224,8 @@ def _note_abandoned(run: _Run, job: Job) -> None:
 def _tidy(services: PipelineServices) -> None:
     known = [skill.name for skill in services.library.list(("active", "candidate"))]
     services.usage.harvest_all(services.paths, known)
-    prune_journals(services.paths, services.config.journal_days)
+    config = services.config
+    prune_journals(services.paths, config.journal_days, megabytes=config.journal_megabytes)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from skill_learner.jobs import JobStore
 from skill_learner.ledger import Ledger
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
 from skill_learner.paths import StatePaths
+from skill_learner.privacy import PrivacyRules
 from skill_learner.usage import UsageStore
 
 
@@ -29,6 +30,10 @@ class ReviewSettings(Protocol):
     def daily_tokens(self) -> int: ...
     @property
     def journal_days(self) -> int: ...
+    @property
+    def journal_megabytes(self) -> int: ...
+    @property
+    def privacy(self) -> PrivacyRules: ...
     @property
     def review_process_timeout(self) -> float: ...
     @property

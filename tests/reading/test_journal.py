@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skill_learner.journal import journal_files, prune_journals, read_journal
+from skill_learner.journal import journal_files, read_journal
+from skill_learner.journal_retention import prune_journals
 from skill_learner.marks import read_mark, read_mark_of, write_mark
 from skill_learner.tally import unreviewed
 

@@ -1,0 +1,92 @@
+"""What the user never wants kept: ignored projects, paths and tools, and `<private>` spans.
+
+Loaded by a hook only when there is something to ignore; reviews apply the same rules to what an
+editor's own transcript tells (see `skill_learner.privacy`).
+"""
+
+from skill_learner.hook_runtime.payload import string_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PRIVATE = b"<private>"
+_PRIVATE_END = b"</private>"
+BLANK = b"[private]"
+_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+_CALL_FIELDS = (b"tool_input", b"command", b"file_path", b"arguments")
+
+
+def ignores(conf: bytes) -> "dict[bytes, list[bytes]]":
+    """The lines `ignore_project=`, `ignore_path=`, `ignore_tool=` of hook.conf, by key."""
+    found: dict[bytes, list[bytes]] = {
+        b"ignore_project": [],
+        b"ignore_path": [],
+        b"ignore_tool": [],
+    }
+    for line in conf.split(b"\n"):
+        key, _, value = line.partition(b"=")
+        if value and key in found:
+            found[key].append(value)
+    return found
+
+
+def is_ignored(
+    conf: bytes, folders: "Iterable[bytes]", fields: "Mapping[bytes, bytes]", payload: bytes
+) -> bool:
+    """Whether this event is to leave no trace. folders: the worktree and the project."""
+    wanted = ignores(conf)
+    if any(lies_in(folder, top) for folder in folders for top in wanted[b"ignore_project"]):
+        return True
+    tool = fields.get(b"tool_name", b"")
+    if any(is_named(tool, pattern) for pattern in wanted[b"ignore_tool"]):
+        return True
+    if not wanted[b"ignore_path"]:
+        return False
+    called = [fields[name] for name in _CALL_FIELDS if name in fields]
+    if tool and b"tool_input" not in fields:  # too long to be walked through: look everywhere
+        called = [payload]
+    return any(names_path(text, path) for text in called for path in wanted[b"ignore_path"])
+
+
+def lies_in(folder: bytes, top: bytes) -> bool:
+    """Whether `folder` is `top` or below it."""
+    top = top.rstrip(b"/")
+    return folder == top or folder.startswith(top + b"/")
+
+
+def is_named(name: bytes, pattern: bytes) -> bool:
+    """A pattern is a name, or the beginning of one and `*`."""
+    if pattern.endswith(b"*"):
+        return bool(name) and name.startswith(pattern[:-1])
+    return name == pattern
+
+
+def names_path(text: bytes, path: bytes) -> bool:
+    """Whether a path stands in a text as a whole name: `.env` in `cat ./.env`, not in
+    `process.env` nor in `.env.example`. With `*` at its end it may go on."""
+    open_end = path.endswith(b"*")
+    path = path.rstrip(b"*").rstrip(b"/")
+    place = text.find(path) if path else -1
+    while place >= 0:
+        end = place + len(path)
+        starts = place == 0 or text[place - 1] not in _NAME
+        if starts and (open_end or end == len(text) or text[end] not in _NAME):
+            return True
+        place = text.find(path, place + 1)
+    return False
+
+
+def blank_private(payload: bytes) -> bytes:
+    """The payload with every `<private>` span blanked. A span that is not closed goes on to the end
+    of its JSON string; the document stays one."""
+    done = []
+    while True:
+        before, found, rest = payload.partition(PRIVATE)
+        done.append(before)
+        if not found:
+            return b"".join(done)
+        done.append(BLANK)
+        end = string_end(rest, 0)
+        close = rest.find(_PRIVATE_END, 0, end)
+        payload = rest[end:] if close < 0 else rest[close + len(_PRIVATE_END) :]
