@@ -227,10 +227,13 @@ def user_settings_file() -> Path:
     return Path(platformdirs.user_config_dir("skill-learner", appauthor=False)) / FILE_NAME
 
 
-def write_hook_conf(config: SkillLearnerConfig) -> None:
+def write_hook_conf(
+    config: SkillLearnerConfig, project_intervals: Mapping[str, int] | None = None
+) -> None:
     """Tell the hooks, which read no YAML, the settings they need; only when they changed.
 
     Give it the user's own settings, not a project's: the file serves every project.
+    project_intervals: `nudge_interval` of projects that set one of their own, by project key.
     """
     from skill_learner.files import atomic_write, ensure_private_dir
     from skill_learner.pause import paused_until
@@ -243,6 +246,7 @@ def write_hook_conf(config: SkillLearnerConfig) -> None:
         f"paused_until={paused_until(config.paths)}",
         f"ignores={len(ignored)}",
         *ignored,
+        *(f"nudge_interval.{key}={n}" for key, n in sorted((project_intervals or {}).items())),
     ]
     text = os.fsencode("\n".join(lines) + "\n")
     target = config.paths.hook_conf

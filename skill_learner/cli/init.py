@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from skill_learner.cli.output import say, show_table
+from skill_learner.cli.output import say, show_table, warn
 from skill_learner.cli.publishing import publish_scope
-from skill_learner.cli.settings import key_of, load, project_dir_option, target_option
-from skill_learner.config import SkillLearnerConfig, write_hook_conf
+from skill_learner.cli.settings import key_of, load, project_dir_option, target_option, tell_hooks
+from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
     from skill_learner.install.places import Scope
@@ -25,6 +25,7 @@ OFFLINE = "offline"
 @project_dir_option
 @click.option("--user", "scope", flag_value="user", help="For all projects: in the home folder.")
 @click.option("--local", "scope", flag_value="local", help="In settings that are not committed.")
+@click.option("--rules", metavar="FILE", help="Cursor: the index in `cursorrules`, or in `mdc`.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 @click.option("--yes", is_flag=True, help="Agree to what would be asked.")
 @click.option("--provider", metavar="NAME", help="Agree to this provider, or to `offline`.")
@@ -32,28 +33,37 @@ def command(
     target: str,
     project_dir: Path,
     scope: Scope | None,
-    dry_run: bool,
-    yes: bool,
-    provider: str | None,
+    **options: Any,
 ) -> None:
     """Install hooks, index and seed skill for an editor. Running it again changes nothing."""
     from skill_learner.install.installer import install
+    from skill_learner.install.status import settings_warnings
 
+    dry_run, provider = options["dry_run"], options["provider"]
     if provider is not None:
         _check_provider(provider)
     config = load(project_dir)
-    report = install(target, scope or "project", project_dir, config.paths, dry_run=dry_run)
+    for warning in settings_warnings(target, scope or "project", project_dir):
+        warn(warning)
+    report = install(
+        target,
+        scope or "project",
+        project_dir,
+        config.paths,
+        dry_run=dry_run,
+        rules=options["rules"],
+    )
     rows = [(str(path), what) for path, what in report.rows]
     show_table(("file", "what"), rows, title="Nothing written; init would write:" * dry_run)
     for note in report.notes:
         say(f"note: {note}")
     if dry_run:
         return
-    write_hook_conf(SkillLearnerConfig.load(None))
+    tell_hooks()
     # a library from before gives its skills at once
     publish_scope(config, "user" if scope == "user" else key_of(project_dir))
     say()
-    _settle_provider(config, provider, yes)
+    _settle_provider(config, provider, options["yes"])
     say()
     say("Work as ever; `skill-learner status` shows what was seen and learned.")
     say(f"To undo: skill-learner uninstall --target {target}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import click
 
 from skill_learner.cli.output import warn
-from skill_learner.config import SkillLearnerConfig, write_hook_conf
+from skill_learner.config import FILE_NAME, SkillLearnerConfig, write_hook_conf
+from skill_learner.errors import ConfigError
 from skill_learner.targets import TARGETS
 
 target_option = click.option(
@@ -33,8 +35,29 @@ def load(
     for warning in config.warnings:
         warn(warning)
     if config.state_dir.is_dir():
-        write_hook_conf(SkillLearnerConfig.load(None) if project_dir else config)
+        tell_hooks()
     return config
+
+
+def tell_hooks() -> None:
+    """Write down for the hooks what the user's settings, and those of every known project, say."""
+    config = SkillLearnerConfig.load(None)
+    write_hook_conf(config, _project_intervals(config))
+
+
+def _project_intervals(config: SkillLearnerConfig) -> dict[str, int]:
+    """Projects with a `nudge_interval` of their own. A file that does not parse sets nothing here:
+    commands that stand in its project complain about it."""
+    from skill_learner.project import list_projects
+
+    intervals: dict[str, int] = {}
+    for record in list_projects(config.paths):
+        file = Path(record.path) / FILE_NAME
+        with contextlib.suppress(ConfigError):
+            own = SkillLearnerConfig.load(file.parent) if file.is_file() else None
+            if own is not None and own.origins["nudge_interval"] == f"file {file}":
+                intervals[record.key] = own.nudge_interval
+    return intervals
 
 
 def root_of(project_dir: Path) -> Path:
