@@ -58,12 +58,16 @@ def examine(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
 
 def _installs(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
     from skill_learner.cli.installs import install_warnings, installs_here
+    from skill_learner.targets import get_target
 
     found = installs_here(config, project_dir)
     for status in found:
         yield _registration(status)
         yield _fired(config, status)
     told = {problem for status in found for problem in status.problems}
+    for name in dict.fromkeys(status.target for status in found):
+        for limit in get_target(name).LIMITS:
+            yield Finding(f"{name}: known", "note", limit)
     for warning in install_warnings(config, project_dir):
         if not any(problem in warning for problem in told):
             yield Finding("place", "note", warning)

@@ -17,7 +17,7 @@ def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeSt
     user."""
     here = project_dir.resolve()
     found = {
-        (status.scope, status.root): status
+        (status.target, status.scope, status.root): status
         for folder in dict.fromkeys((here, worktree_root(here)))
         for status in installation_status(config.paths, folder)
         if status.installed or status.on_record
@@ -27,11 +27,11 @@ def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeSt
 
 def installs_elsewhere(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, str]]:
     """Where else this state folder knows of installs."""
-    here = {(status.scope, status.root) for status in installs_here(config, project_dir)}
+    here = {(s.target, s.scope, s.root) for s in installs_here(config, project_dir)}
     return [
         {"target": record.target, "scope": record.scope, "root": record.root}
         for record in installed(config.paths)
-        if (record.scope, record.root) not in here
+        if (record.target, record.scope, record.root) not in here
     ]
 
 

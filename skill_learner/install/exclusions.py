@@ -8,9 +8,11 @@ from pathlib import Path
 
 from skill_learner.install.git_exclude import pattern_for
 from skill_learner.install.places import SEED_SKILL
+from skill_learner.install.records import load_all
+from skill_learner.install.sharing import skills_folder, skills_folders, targets_for_user
 from skill_learner.paths import StatePaths
 from skill_learner.project import ProjectInstall, load_project, project_key, worktree_root
-from skill_learner.targets import TARGETS, get_target
+from skill_learner.targets import get_target
 
 
 def exclude_lines(
@@ -26,18 +28,19 @@ def exclude_lines(
     if installs is None:
         record = load_project(paths, project_key(project))
         installs = record.installs if record else ()
+    installs = tuple(installs)
+    targets = {install.target for install in installs} | targets_for_user(load_all(paths))
     lines = []
     for install in installs:
         target = get_target(install.target)
         top = worktree_root(Path(install.root))
         below = os.path.relpath(install.root, top).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"
-        lines.append(pattern_for(f"{prefix}{target.SKILLS_DIR['project']}/{SEED_SKILL}"))
+        folder = skills_folder(install.target, targets)
+        lines.append(pattern_for(f"{prefix}{folder}/{SEED_SKILL}"))
         lines.append(pattern_for(f"{prefix}{target.INDEX_IMPORT}"))
     for name in names:
-        lines += [
-            pattern_for(f"{get_target(target).SKILLS_DIR['project']}/{name}") for target in TARGETS
-        ]
+        lines += [pattern_for(f"{folder}/{name}") for folder in skills_folders(targets)]
     return list(dict.fromkeys(lines))
 
 

@@ -1,16 +1,21 @@
-"""The text of our block in the agent's notes: the index itself, or one line that imports it."""
+"""The index of learned skills in the agent's notes, or a line there that leads to it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from skill_learner.errors import InstallError
-from skill_learner.install.places import Places
+from skill_learner.install import markdown_block
+from skill_learner.install.changes import Change
+from skill_learner.install.places import Places, read_if_there
+from skill_learner.install.sharing import notes_of_others
 from skill_learner.paths import StatePaths, data_dir
 from skill_learner.project import is_git_tracked
+from skill_learner.targets.protocol import Target
 
+_WHAT = "index of learned skills"
 _NONE_YET = "None yet."
 _MORE = 'More: `skill-learner search "what you are looking for"`.'
 
@@ -36,19 +41,38 @@ def current_index(paths: StatePaths, key: str) -> str:
         return render_index(())
 
 
-def imports_index(places: Places) -> bool:
-    """Whether the block shall be the one constant import line: where git tracks the notes, an index
-    in them would be noise in every diff, and name skills that teammates lack."""
-    if places.index_file is None:
-        return False
-    if is_git_tracked(places.root, os.path.relpath(places.index, places.root)):
+def index_layout(target: Target, places: Places, others: Iterable[str], rules: str) -> str:
+    """Where the index stands (see `targets.protocol.Target.index_texts`).
+
+    others: targets whose files stand in the same folder. rules: what the user chose, or "".
+    """
+    if places.scope == "user" or places.index is None:
+        return "block"
+    elsewhere = notes_of_others(target, others)
+    if elsewhere:
+        return elsewhere
+    return rules or ("file" if _is_tracked(places.root, places.index) else "block")
+
+
+def _is_tracked(root: Path, notes: Path) -> bool:
+    """Where git tracks the notes, an index in them would be noise in every diff, and name skills
+    that teammates lack: then one constant line that leads to the index is better."""
+    if is_git_tracked(root, os.path.relpath(notes, root)):
         return True
-    real = Path(os.path.realpath(places.index))
-    return places.index.is_symlink() and is_git_tracked(real.parent, real.name)
+    real = Path(os.path.realpath(notes))
+    return notes.is_symlink() and is_git_tracked(real.parent, real.name)
 
 
-def block_body(places: Places, index: str) -> str:
-    if not imports_index(places):
-        return index
-    assert places.index_file is not None
-    return "@" + os.path.relpath(places.index_file, places.root).replace(os.sep, "/")
+def index_changes(target: Target, places: Places, index: str, layout: str) -> list[Change]:
+    """The files that the layout wants, what leads to the index last."""
+    block, own = target.index_texts(index, layout)
+    changes = []
+    if places.index_file and own is not None:
+        before = read_if_there(places.index_file)
+        after = own.encode("utf-8")
+        changes.append(Change(places.index_file, "index_file", before, after, _WHAT))
+    if places.index:
+        notes = read_if_there(places.index)
+        after = markdown_block.put_block(notes or b"", block, places.index)
+        changes.append(Change(places.index, "index_block", notes, after, _WHAT))
+    return changes

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skill_learner.install.json_edit import append, checked, cut, replaced
 from skill_learner.install.json_scanner import (
     JsonText,
     Span,
-    container_end,
     elements,
     members,
     read_json_text,
     refuse,
     root_start,
 )
-from skill_learner.install.json_style import JsonStyle, line_indent, own_line_indent
+from skill_learner.install.json_style import JsonStyle, own_line_indent
 
 IsOurs = Callable[[Mapping[str, Any]], bool]
 """Says of one hook (an object with `command`) whether any version of ours wrote it."""
@@ -49,7 +49,7 @@ def insert_entries(
             document = _without_event(document, event, is_ours, _Existed())
     for event, entry in entries.items():
         document = _with_entry(document, event, entry, is_ours)
-    return _checked(document)
+    return checked(document)
 
 
 def remove_entries(data: bytes, is_ours: IsOurs, path: Path, before: bytes | None = None) -> bytes:
@@ -64,7 +64,7 @@ def remove_entries(data: bytes, is_ours: IsOurs, path: Path, before: bytes | Non
     existed = _Existed.read(before, path)
     for event in _events_of_ours(document, is_ours):
         document = _without_event(document, event, is_ours, existed)
-    return _checked(document)
+    return checked(document)
 
 
 def events_of_ours(data: bytes, is_ours: IsOurs, path: Path) -> dict[str, list[Any]]:
@@ -174,23 +174,23 @@ def _with_entry(
 ) -> JsonText:
     hooks = _hooks_member(document)
     if hooks is None:
-        return _append(document, root_start(document), "hooks", {event: [entry]})
+        return append(document, root_start(document), "hooks", {event: [entry]})
     listed = _event_member(document, hooks, event)
     if listed is None:
-        return _append(document, hooks.start, event, [entry])
+        return append(document, hooks.start, event, [entry])
     kept = _kept_entry(document, listed, is_ours)
     document = _without_entries(document, event, is_ours, keep=kept.start if kept else None)
     listed = _event_member(document, _hooks_member(document), event)
     assert listed is not None
     kept = _kept_entry(document, listed, is_ours)
     if kept is None:
-        return _append(document, listed.start, None, entry)
+        return append(document, listed.start, None, entry)
     if _decoded(document, kept) == entry:
         return document
     style = JsonStyle.of(document.text)
     own_line = own_line_indent(document.text, kept.start)
     rendered = style.render(entry, own_line)
-    return _replaced(document, kept.start, kept.end, rendered)
+    return replaced(document, kept.start, kept.end, rendered)
 
 
 def _kept_entry(document: JsonText, listed: Span, is_ours: IsOurs) -> Span | None:
@@ -208,12 +208,12 @@ def _without_event(document: JsonText, event: str, is_ours: IsOurs, existed: _Ex
     assert listed is not None
     if listed.value or event in existed.events:
         return document
-    document = _cut(document, hooks.start, listed)
+    document = cut(document, hooks.start, listed)
     hooks = _hooks_member(document)
     assert hooks is not None
     if hooks.value or existed.hooks:
         return document
-    return _cut(document, root_start(document), hooks)
+    return cut(document, root_start(document), hooks)
 
 
 def _without_entries(document: JsonText, event: str, is_ours: IsOurs, keep: int | None) -> JsonText:
@@ -239,56 +239,9 @@ def _without_entries(document: JsonText, event: str, is_ours: IsOurs, keep: int 
 
 def _without_one(document: JsonText, listed: Span, entry: Span, is_ours: IsOurs) -> JsonText:
     if _is_wholly_ours(entry, is_ours):
-        return _cut(document, listed.start, entry)
+        return cut(document, listed.start, entry)
     group = next(m for m in members(document, entry.start) if m.key == "hooks")
     hook = next(
         h for h in elements(document, group.start) if isinstance(h.value, dict) and is_ours(h.value)
     )
-    return _cut(document, group.start, hook)
-
-
-def _cut(document: JsonText, container: int, item: Span) -> JsonText:
-    """Remove one member or element with the comma and the white space that belong to it."""
-    text = document.text
-    siblings = list(
-        members(document, container) if text[container] == "{" else elements(document, container)
-    )
-    place = next(i for i, sibling in enumerate(siblings) if sibling.start == item.start)
-    if len(siblings) == 1:
-        return _replaced(document, container + 1, container_end(text, container, item), "")
-    if place == 0:
-        return _replaced(document, item.key_start, siblings[1].key_start, "")
-    return _replaced(document, siblings[place - 1].end, item.end, "")
-
-
-def _append(document: JsonText, container: int, key: str | None, value: Any) -> JsonText:
-    """Add a member (with `key`) or an element at the end of the container that starts there."""
-    text = document.text
-    style = JsonStyle.of(text)
-    is_object = text[container] == "{"
-    siblings = list(members(document, container) if is_object else elements(document, container))
-    last = siblings[-1] if siblings else None
-    indent = own_line_indent(text, last.key_start) if last else None
-    if last is None and style.unit:
-        outer = line_indent(text, container)
-        indent = outer + style.unit
-        item = style.render_item(key, value, indent)
-        inside = style.newline + indent + item + style.newline + outer
-        return _replaced(document, container + 1, container_end(text, container, None), inside)
-    item = style.render_item(key, value, indent)
-    if last is None:
-        return _replaced(document, container + 1, container_end(text, container, None), item)
-    gap = "," + (style.comma_space if indent is None else style.newline + indent)
-    return _replaced(document, last.end, last.end, gap + item)
-
-
-def _replaced(document: JsonText, start: int, end: int, new: str) -> JsonText:
-    text = document.text[:start] + new + document.text[end:]
-    return replace(document, text=text)
-
-
-def _checked(document: JsonText) -> bytes:
-    """The text's bytes, after a last look that the splices left it strict JSON."""
-    data = document.encode(document.text)
-    read_json_text(data, document.path)
-    return data
+    return cut(document, group.start, hook)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 
 from skill_learner.errors import InstallError
 from skill_learner.install.json_scanner import read_json_text
-from skill_learner.install.places import SCOPES, Places, places_for, read_if_there
+from skill_learner.install.places import Places, places_for, read_if_there, scopes_of
 from skill_learner.install.records import InstallRecord
 from skill_learner.project import worktree_root
+from skill_learner.targets.protocol import Target
 
 
-def install_notes(
-    target: ModuleType, places: Places, others: Iterable[InstallRecord]
-) -> Iterator[str]:
+def install_notes(target: Target, places: Places, others: Iterable[InstallRecord]) -> Iterator[str]:
     """others: the records of all other installs."""
     note = below_repository_note(places)
     if note:
@@ -45,10 +43,10 @@ def below_repository_note(places: Places) -> str:
     )
 
 
-def disabled_in(target: ModuleType, places: Places) -> list[str]:
+def disabled_in(target: Target, places: Places) -> list[str]:
     """Settings files that apply to this place and switch all hooks off."""
     found = []
-    for scope in SCOPES:
+    for scope in scopes_of(target):
         if places.scope == "user" and scope != "user":
             continue
         path = places_for(target, scope, places.root).settings

@@ -6,11 +6,11 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Literal
 
 from skill_learner.errors import InstallError
 from skill_learner.project import project_root, worktree_root
+from skill_learner.targets.protocol import Target
 
 Scope = Literal["project", "local", "user"]
 SCOPES: tuple[Scope, ...] = ("project", "local", "user")
@@ -21,13 +21,15 @@ SEED_SKILL = "skill-learner"
 class Places:
     """The editor's files for one target and scope. root: the folder they belong to.
 
+    index: the notes that get our block, None where the editor has none. index_file: the file that
+    is wholly ours. skills_dir: the target's own, or another's that it reads (see `sharing`).
     boundary: folders that a link may lead into; empty where the user's own links lead anywhere.
     """
 
     scope: Scope
     root: Path
     settings: Path
-    index: Path
+    index: Path | None
     index_file: Path | None
     skills_dir: Path
     boundary: tuple[Path, ...]
@@ -37,15 +39,26 @@ class Places:
         return self.skills_dir / SEED_SKILL / "SKILL.md"
 
 
-def places_for(target: ModuleType, scope: Scope, project_dir: Path) -> Places:
-    """Raises InstallError when the project folder is missing."""
+def scopes_of(target: Target) -> tuple[Scope, ...]:
+    """The scopes that an editor has."""
+    return tuple(scope for scope in SCOPES if scope in target.SETTINGS_FILE)
+
+
+def places_for(target: Target, scope: Scope, project_dir: Path) -> Places:
+    """Raises InstallError when the editor has no such scope, or the project folder is missing."""
+    if scope not in target.SETTINGS_FILE:
+        raise InstallError(
+            f"{target.TITLE} has no settings of the scope {scope}",
+            f"It has: {', '.join(scopes_of(target))}.",
+        )
+    index = target.INDEX_FILE.get(scope)
     if scope == "user":
         home = Path(os.path.expanduser("~"))
         return Places(
             scope,
             home,
             settings=_expanded(target.SETTINGS_FILE[scope], home),
-            index=_expanded(target.INDEX_FILE[scope], home),
+            index=_expanded(index, home) if index else None,
             index_file=None,
             skills_dir=_expanded(target.SKILLS_DIR["user"], home),
             boundary=(),
@@ -59,7 +72,7 @@ def places_for(target: ModuleType, scope: Scope, project_dir: Path) -> Places:
         scope,
         root,
         settings=root / target.SETTINGS_FILE[scope],
-        index=root / target.INDEX_FILE[scope],
+        index=root / index if index else None,
         index_file=root / target.INDEX_IMPORT,
         skills_dir=root / target.SKILLS_DIR["project"],
         boundary=(worktree_root(root), project_root(root)),

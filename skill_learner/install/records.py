@@ -34,7 +34,8 @@ class FileRecord:
 @dataclass(frozen=True)
 class InstallRecord:
     """One install. root: the folder whose editor files hold it (the home folder for `user`).
-    made_dirs: folders that did not exist before, outermost first."""
+    made_dirs: folders that did not exist before, outermost first. rules: the layout of the index
+    that the user chose, "" for the usual one."""
 
     target: str
     scope: str
@@ -44,6 +45,7 @@ class InstallRecord:
     interpreter: str
     version: str
     at: float
+    rules: str = ""
 
     def file(self, path: Path) -> FileRecord | None:
         return next((f for f in self.files if f.path == str(path)), None)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from skill_learner.errors import InstallError
-from skill_learner.install import json_splice, markdown_block, notices, records
+from skill_learner.install import json_splice, markdown_block, notices, records, settings_file
 from skill_learner.install.launcher_file import LauncherFile, read_launcher
-from skill_learner.install.places import SCOPES, Places, Scope, places_for, read_if_there
+from skill_learner.install.places import Places, Scope, places_for, read_if_there, scopes_of
 from skill_learner.install.seed import is_our_seed
+from skill_learner.install.sharing import targets_for_user, targets_in, with_shared_skills
 from skill_learner.paths import StatePaths
 from skill_learner.project import project_key, project_root
 from skill_learner.targets import TARGETS, get_target
+from skill_learner.targets.protocol import Target
 
 _HEAD = 4096
 
@@ -49,14 +50,20 @@ class ScopeStatus:
 def installation_status(paths: StatePaths, project_dir: Path) -> list[ScopeStatus]:
     """Every target and scope as seen from `project_dir`, installed or not. Never writes."""
     found = []
+    every = records.load_all(paths)
     for name in TARGETS:
         target = get_target(name)
-        for scope in SCOPES:
-            found.append(_scope_status(paths, target, places_for(target, scope, project_dir)))
+        for scope in scopes_of(target):
+            places = places_for(target, scope, project_dir)
+            others = targets_for_user(every)
+            if scope != "user":
+                others |= targets_in(places.root, every)
+            places = with_shared_skills(places, name, others)
+            found.append(_scope_status(paths, target, places))
     return found
 
 
-def _scope_status(paths: StatePaths, target: ModuleType, places: Places) -> ScopeStatus:
+def _scope_status(paths: StatePaths, target: Target, places: Places) -> ScopeStatus:
     problems: list[str] = []
     ours: dict[str, list[object]] = {}
     try:
@@ -76,7 +83,9 @@ def _scope_status(paths: StatePaths, target: ModuleType, places: Places) -> Scop
         problems += _launcher_problems(launcher)
     if missing:
         problems.append(f"hooks missing or of another version: {', '.join(missing)}")
-    expected = {str(places.settings), str(places.index), str(places.seed_skill)}
+    if ours:
+        problems += _settings_problems(target, places)
+    expected = {str(p) for p in (places.settings, places.index, places.seed_skill) if p}
     note = notices.below_repository_note(places)
     return ScopeStatus(
         target=target.NAME,
@@ -96,12 +105,27 @@ def _scope_status(paths: StatePaths, target: ModuleType, places: Places) -> Scop
     )
 
 
+def settings_warnings(name: str, scope: Scope, project_dir: Path) -> list[str]:
+    """Why an editor would not read the settings that are there, whoever wrote them; to be said
+    before ours are added."""
+    target = get_target(name)
+    return _settings_problems(target, places_for(target, scope, project_dir))
+
+
+def _settings_problems(target: Target, places: Places) -> list[str]:
+    return [
+        f"{target.TITLE} ignores all of {places.settings}, our hooks included: {fault}"
+        for fault in settings_file.faults(target, places.settings)
+    ]
+
+
 def _files_of_ours(places: Places, problems: list[str]) -> list[str]:
     found = []
     try:
-        notes = read_if_there(places.index)
-        if notes is not None and markdown_block.read_block(notes, places.index) is not None:
-            found.append(str(places.index))
+        index = places.index
+        notes = read_if_there(index) if index else None
+        if index and notes is not None and markdown_block.read_block(notes, index) is not None:
+            found.append(str(index))
         seed = read_if_there(places.seed_skill)
         if seed is not None and is_our_seed(seed):
             found.append(str(places.seed_skill))
@@ -123,7 +147,7 @@ def _launcher_problems(launcher: LauncherFile | None) -> list[str]:
     return []
 
 
-def _last_fired(paths: StatePaths, target: ModuleType, places: Places) -> float | None:
+def _last_fired(paths: StatePaths, target: Target, places: Places) -> float | None:
     """By the head of each journal, newest first: every record names editor and project key."""
     wanted = [b'"ed":"%s"' % target.NAME.encode("ascii")]
     if places.scope != "user":

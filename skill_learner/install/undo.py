@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
-from skill_learner.install import git_exclude, json_splice, markdown_block
+from skill_learner.install import git_exclude, json_splice, markdown_block, settings_file
 from skill_learner.install.records import FileRecord, sha256
 from skill_learner.install.seed import is_our_seed
+from skill_learner.targets.protocol import Target
 
 
 def without_ours(
-    kind: str, data: bytes, path: Path, target: ModuleType, known: FileRecord | None
+    kind: str, data: bytes, path: Path, target: Target, known: FileRecord | None
 ) -> bytes | None:
     """The bytes this file has without us; None when it should not be there at all.
 
@@ -26,7 +26,7 @@ def without_ours(
     if kind == "index_file":
         return before
     if kind == "settings":
-        left = json_splice.remove_entries(data, target.is_our_hook, path, before)
+        left = settings_file.without_hooks(target, data, path, before)
         nothing_left = json_splice.is_empty_document(left)
     elif kind == "index_block":
         left = markdown_block.take_block(data, path, before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from skill_learner.install import git_exclude, records
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
@@ -17,6 +16,7 @@ from skill_learner.install.places import (
     check_place,
     places_for,
     read_if_there,
+    scopes_of,
 )
 from skill_learner.install.purge import check_purge, purge_state
 from skill_learner.install.records import InstallRecord
@@ -33,6 +33,7 @@ from skill_learner.project import (
     register,
 )
 from skill_learner.targets import get_target
+from skill_learner.targets.protocol import Target
 
 
 def uninstall(
@@ -51,7 +52,8 @@ def uninstall(
     written, when a file can no longer be understood.
     """
     module = get_target(target)
-    scopes: tuple[Scope, ...] = ("project", "local") if scope is None else (scope,)
+    in_project = tuple(s for s in scopes_of(module) if s != "user")
+    scopes: tuple[Scope, ...] = in_project if scope is None else (scope,)
     every = records.load_all(paths)
     root = Path(os.path.expanduser("~") if scope == "user" else os.path.realpath(project_dir))
     going = [r for r in every if (r.target, r.root) == (target, str(root)) and r.scope in scopes]
@@ -61,7 +63,7 @@ def uninstall(
     if going and scope != "user" and not root.is_dir():
         return _forgotten(paths, going)
     places = [places_for(module, s, project_dir) for s in scopes]
-    links_stay = _links_stay(module, places[0], staying)
+    links_stay = _links_stay(places[0], staying)
     changes = _planned(module, places, going, staying)
     changes += _exclude(paths, module, places, going, links_stay)
     for change in (c for c in changes if c.before != c.after):
@@ -69,7 +71,7 @@ def uninstall(
     carry_out(changes)
     rows = [change.row for change in changes]
     if not links_stay:
-        rows += _unpublish(paths, module, places[0], staying)
+        rows += _unpublish(paths, places[0], staying)
     rows += _remove_folders(places, going)
     _forget(paths, module, places, going)
     rows += _remove_launcher(paths, staying)
@@ -83,11 +85,11 @@ def uninstall(
 
 
 def _unpublish(
-    paths: StatePaths, target: ModuleType, place: Places, staying: Sequence[InstallRecord]
+    paths: StatePaths, place: Places, staying: Sequence[InstallRecord]
 ) -> list[tuple[str, str]]:
     if place.scope == "user":
-        return unpublish_user(paths, target, staying)
-    return unpublish_project(paths, target, project_root(place.root))
+        return unpublish_user(paths, staying)
+    return unpublish_project(paths, project_root(place.root))
 
 
 def _remove_folders(
@@ -99,7 +101,7 @@ def _remove_folders(
 
 
 def _planned(
-    target: ModuleType,
+    target: Target,
     places: Sequence[Places],
     going: Sequence[InstallRecord],
     staying: Iterable[InstallRecord],
@@ -110,8 +112,11 @@ def _planned(
     candidates: dict[Path, str] = {}
     for place in places:
         candidates[place.settings] = "settings"
+    for record in going:
+        candidates.update((Path(f.path), f.kind) for f in record.files if f.kind == "seed_skill")
     for place in places:
-        candidates[place.index] = "index_block"
+        if place.index:
+            candidates[place.index] = "index_block"
         candidates[place.seed_skill] = "seed_skill"
         if place.index_file:
             candidates[place.index_file] = "index_file"
@@ -127,7 +132,7 @@ def _planned(
 
 def _exclude(
     paths: StatePaths,
-    target: ModuleType,
+    target: Target,
     places: Sequence[Places],
     going: Iterable[InstallRecord],
     links_stay: bool,
@@ -151,9 +156,10 @@ def _exclude(
     return [Change(path, "exclude", before, after, "" if after is None else "ours is out")]
 
 
-def _links_stay(target: ModuleType, place: Places, staying: Iterable[InstallRecord]) -> bool:
-    """Whether an install is left that keeps this project's (or the user's) links up to date."""
-    others = [r for r in staying if r.target == target.NAME]
+def _links_stay(place: Places, staying: Iterable[InstallRecord]) -> bool:
+    """Whether an install, of any editor, is left that keeps this project's (or the user's) links up
+    to date."""
+    others = tuple(staying)
     if any(r.scope == "user" for r in others):
         return True
     if place.scope == "user":
@@ -164,7 +170,7 @@ def _links_stay(target: ModuleType, place: Places, staying: Iterable[InstallReco
 
 def _forget(
     paths: StatePaths,
-    target: ModuleType,
+    target: Target,
     places: Sequence[Places],
     going: Iterable[InstallRecord],
 ) -> None:
@@ -197,7 +203,7 @@ def _remove_launcher(paths: StatePaths, staying: Sequence[InstallRecord]) -> lis
 
 
 def _notes(
-    target: ModuleType,
+    target: Target,
     scope: Scope | None,
     changes: Iterable[Change],
     staying: Iterable[InstallRecord],

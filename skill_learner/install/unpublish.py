@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 from skill_learner.git import git_worktrees
 from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
 from skill_learner.install.exclusions import published_links
 from skill_learner.install.links import take_link
-from skill_learner.install.places import places_for, read_if_there
+from skill_learner.install.places import read_if_there
 from skill_learner.install.records import InstallRecord
 from skill_learner.paths import StatePaths
 from skill_learner.project import (
@@ -22,11 +22,12 @@ from skill_learner.project import (
     project_key,
     project_root,
 )
+from skill_learner.targets import TARGETS, get_target
 
 Rows = list[tuple[str, str]]
 
 
-def unpublish_project(paths: StatePaths, target: ModuleType, project: Path) -> Rows:
+def unpublish_project(paths: StatePaths, project: Path) -> Rows:
     """Remove our links from a project's skills folders, our lines from its exclude file, and the
     folders that only we needed."""
     key = project_key(project)
@@ -34,10 +35,11 @@ def unpublish_project(paths: StatePaths, target: ModuleType, project: Path) -> R
     folders = [project, *(Path(i.root) for i in (record.installs if record else ()))]
     rows: Rows = []
     for folder in dict.fromkeys(folders):
-        rows += _take_links(paths, key, folder / target.SKILLS_DIR["project"])
+        for skills_dir in _skills_dirs("project"):
+            rows += _take_links(paths, key, folder / skills_dir)
     for folder in git_worktrees(project) if project.is_dir() else ():
         if folder not in folders:
-            rows += _take_from_worktree(paths, key, target, folder)
+            rows += _take_from_worktree(paths, key, folder)
     exclude = git_exclude_file(project) if project.is_dir() else None
     before = read_if_there(exclude) if exclude else None
     if exclude and before is not None:
@@ -53,15 +55,16 @@ def unpublish_project(paths: StatePaths, target: ModuleType, project: Path) -> R
     return rows
 
 
-def unpublish_user(paths: StatePaths, target: ModuleType, staying: Sequence[InstallRecord]) -> Rows:
+def unpublish_user(paths: StatePaths, staying: Sequence[InstallRecord]) -> Rows:
     """Remove the user-wide links, and those in projects that no install of their own keeps."""
-    home = places_for(target, "user", Path())
-    rows = _take_links(paths, "user", home.skills_dir)
+    rows: Rows = []
+    for skills_dir in _skills_dirs("user"):
+        rows += _take_links(paths, "user", Path(os.path.expanduser(skills_dir)))
     _forget_published(paths, "user")
-    kept = {project_root(Path(r.root)) for r in staying if r.target == target.NAME}
+    kept = {project_root(Path(r.root)) for r in staying}
     for record in list_projects(paths):
         if Path(record.path) not in kept:
-            rows += unpublish_project(paths, target, Path(record.path))
+            rows += unpublish_project(paths, Path(record.path))
     return rows
 
 
@@ -73,17 +76,27 @@ def _take_links(paths: StatePaths, key: str, skills_dir: Path) -> Rows:
     ]
 
 
-def _take_from_worktree(paths: StatePaths, key: str, target: ModuleType, folder: Path) -> Rows:
+def _take_from_worktree(paths: StatePaths, key: str, folder: Path) -> Rows:
     """What the hook gave a linked worktree: links, and the index file when it is as published."""
-    skills_dir = folder / target.SKILLS_DIR["project"]
-    rows = _take_links(paths, key, skills_dir)
-    index, given = folder / target.INDEX_IMPORT, paths.published_dir / f"{key}.index.md"
-    if index.is_file() and not index.is_symlink() and read_if_there(index) == read_if_there(given):
-        index.unlink()
-        rows.append((str(index), "removed"))
+    given = read_if_there(paths.published_dir / f"{key}.index.md") or b""
+    rows: Rows = []
+    emptied: list[Path] = []
+    for target in map(get_target, TARGETS):
+        skills_dir, index = folder / target.SKILLS_DIR["project"], folder / target.INDEX_IMPORT
+        rows += _take_links(paths, key, skills_dir)
+        plain = index.is_file() and not index.is_symlink()
+        if plain and target.is_own_index(read_if_there(index) or b"", given):
+            index.unlink()
+            rows.append((str(index), "removed"))
+        emptied += [skills_dir, index.parent, skills_dir.parent]
     if rows:
-        remove_empty_folders([skills_dir, skills_dir.parent])
+        remove_empty_folders(emptied)
     return rows
+
+
+def _skills_dirs(scope: str) -> list[str]:
+    """Those of all editors."""
+    return sorted({get_target(name).SKILLS_DIR[scope] for name in TARGETS})
 
 
 def _forget_published(paths: StatePaths, key: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from skill_learner import files
 from skill_learner.errors import InstallError
-from skill_learner.install import git_exclude, markdown_block
+from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, carry_out
 from skill_learner.install.exclusions import exclude_lines, published_links
-from skill_learner.install.index_text import block_body, imports_index
+from skill_learner.install.index_text import index_changes, index_layout
 from skill_learner.install.links import MakeLink, make_symlink, put_link, take_link
 from skill_learner.install.places import (
     SEED_SKILL,
@@ -23,7 +23,14 @@ from skill_learner.install.places import (
     read_if_there,
 )
 from skill_learner.install.recognised import has_block, recognised_installs
-from skill_learner.install.records import load_all
+from skill_learner.install.records import InstallRecord, load_all
+from skill_learner.install.sharing import (
+    skills_folders,
+    targets_for_user,
+    targets_in,
+    unused_skills_folders,
+    with_shared_skills,
+)
 from skill_learner.models import Skill
 from skill_learner.paths import StatePaths
 from skill_learner.project import (
@@ -37,6 +44,7 @@ from skill_learner.project import (
 )
 from skill_learner.publish.index import build_index
 from skill_learner.targets import get_target
+from skill_learner.targets.protocol import Target
 
 
 @dataclass(frozen=True)
@@ -73,17 +81,18 @@ def publish(
         installs = tuple(dict.fromkeys((*on_record, *recognised_installs(project))))
         work = _Work(paths, key, skills, build_index(skills, token_budget), make_link)
         _exclude(work, project, installs)
-        for name in sorted({i.target for i in installs} | _for_the_user(paths)):
-            target = get_target(name)
-            here = [i for i in installs if i.target == name and Path(i.root).is_dir()]
-            tops = (worktree_root(Path(i.root)) for i in here)
-            for folder in dict.fromkeys((project, *tops)):
-                if folder.is_dir():
-                    _links(work, folder / target.SKILLS_DIR["project"], (folder, project))
-            for root in dict.fromkeys(i.root for i in here):
-                places = places_for(target, "project", Path(root))
-                if any(i.root == root for i in on_record) or has_block(places):
-                    _index(work, places)
+        here = [i for i in installs if Path(i.root).is_dir()]
+        used = skills_folders({i.target for i in installs} | targets_for_user(work.records))
+        for folder in dict.fromkeys((project, *(worktree_root(Path(i.root)) for i in here))):
+            if folder.is_dir():
+                for skills_dir in used:
+                    _links(work, folder / skills_dir, (folder, project))
+                for skills_dir in unused_skills_folders(used):
+                    _take_all(work, folder / skills_dir)
+        for name, root in dict.fromkeys((i.target, i.root) for i in here):
+            places = places_for(get_target(name), "project", Path(root))
+            if any((i.target, i.root) == (name, root) for i in on_record) or has_block(places):
+                _index(work, get_target(name), places)
         _remember(work)
         register(paths, project, made_dirs=tuple(dict.fromkeys(work.made_dirs)))
     return work.report()
@@ -99,18 +108,13 @@ def publish_user(
     """The same for user-wide skills, in the home folder of each target installed for the user."""
     with files.locked(paths.root / "publish.lock", timeout=60):
         work = _Work(paths, "user", skills, build_index(skills, token_budget), make_link)
-        for name in sorted(_for_the_user(paths)):
-            target = get_target(name)
-            places = places_for(target, "user", Path())
-            _links(work, places.skills_dir, ())
-            _index(work, places)
+        names = targets_for_user(work.records)
+        for name in sorted(names):
+            places = places_for(get_target(name), "user", Path())
+            _links(work, with_shared_skills(places, name, names).skills_dir, ())
+            _index(work, get_target(name), places)
         _remember(work)
     return work.report()
-
-
-def _for_the_user(paths: StatePaths) -> set[str]:
-    """Targets that are installed for all projects."""
-    return {record.target for record in load_all(paths) if record.scope == "user"}
 
 
 class _Work:
@@ -129,6 +133,7 @@ class _Work:
         self.index = index
         self.make_link = make_link
         self.earlier = published_links(paths, key)
+        self.records: list[InstallRecord] = load_all(paths)
         self.sources = {skill.name: _folder(skill) for skill in skills}
         self.linked: set[str] = set()
         self.removed: set[str] = set()
@@ -178,15 +183,19 @@ def _links(work: _Work, skills_dir: Path, boundary: tuple[Path, ...]) -> None:
             work.linked.add(name)
 
 
-def _index(work: _Work, places: Places) -> None:
+def _take_all(work: _Work, skills_dir: Path) -> None:
+    """A folder that an editor reads beside the one we use must not show the same skills."""
+    for name, folder in (*work.earlier, *work.sources.items()):
+        take_link(skills_dir, name, folder.parent)
+
+
+def _index(work: _Work, target: Target, places: Places) -> None:
+    root = str(places.root)
+    own = [r for r in work.records if (r.target, r.root) == (target.NAME, root)]
+    rules = next((r.rules for r in own if r.rules), "")
     try:
-        notes = read_if_there(places.index)
-        after = markdown_block.put_block(notes or b"", block_body(places, work.index), places.index)
-        changes = [Change(places.index, "index_block", notes, after, "index")]
-        if places.index_file and imports_index(places):
-            before = read_if_there(places.index_file)
-            text = work.index.encode("utf-8")
-            changes.insert(0, Change(places.index_file, "index_file", before, text, "index"))
+        layout = index_layout(target, places, targets_in(places.root, work.records), rules)
+        changes = index_changes(target, places, work.index, layout)
         for change in changes:
             if change.before != change.after:
                 check_place(change.path, places.boundary)

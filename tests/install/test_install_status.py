@@ -22,7 +22,8 @@ def no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def status(state: StatePaths, project: Path, scope: Scope = "project") -> ScopeStatus:
-    found = {s.scope: s for s in installation_status(state, project)}
+    every = installation_status(state, project)
+    found = {s.scope: s for s in every if s.target == "claude-code"}
     assert set(found) == {"project", "local", "user"}
     return found[scope]
 
