@@ -16,6 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 300
 LONGER_MODULES: dict[str, str] = {
     "config.py": "one table of keys, with the sources they come from",
+    "skills/library.py": "the one door through which a library changes",
 }
 """Modules above the limit, each with the reason why it is one thing."""
 

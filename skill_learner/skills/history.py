@@ -6,6 +6,7 @@ on disk tell whether it landed: they are its `before` or its `after`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -23,10 +24,10 @@ from skill_learner.skills.records import SkillRecord, record_from_dict, record_t
 class Change:
     """One change of one skill.
 
-    version: the skill's, after it. action: create, patch, evidence, state, scope, archive, restore,
-    undo or user-edit (bytes of the user's that an undo set aside). actor: a reviewer's name, "gate"
-    or "user". before, after: sha256 of the SKILL.md ("" for no file). restored: the version that
-    an undo brought back, else 0. at: UTC, ISO 8601.
+    version: the skill's, after it. action: create, import, patch, evidence, state, scope, archive,
+    restore, undo or user-edit (bytes of the user's that an undo set aside). actor: a reviewer's
+    name, "gate" or "user". before, after: sha256 of the SKILL.md ("" for no file). restored: the
+    version that an undo brought back, else 0. at: UTC, ISO 8601.
     """
 
     name: str
@@ -139,6 +140,23 @@ class History:
     def last_version(self, name: str) -> int:
         """The highest version that was ever written down; 0 when there is none."""
         return max((entry.change.version for entry in self.entries(name)), default=0)
+
+    def count_today(self, action: str) -> int:
+        """How many changes of one kind anybody but the user made since midnight, UTC."""
+        today = now()[:10]
+        midnight = datetime.fromisoformat(f"{today}T00:00:00+00:00").timestamp()
+        count = 0
+        with contextlib.suppress(OSError):
+            for path in self.folder.glob("*.jsonl"):
+                if path.stat().st_mtime < midnight:
+                    continue
+                entries = filter(None, map(_entry, path.read_bytes().split(b"\n")))
+                changes = [entry.change for entry in entries]
+                count += sum(
+                    one.action == action and one.actor != "user" and one.at[:10] == today
+                    for one in changes
+                )
+        return count
 
     def names(self) -> list[str]:
         """Names of all skills with a ledger, last changed first."""

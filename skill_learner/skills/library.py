@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
 from skill_learner.skills.patching import occurrence_lines, replace_once
+from skill_learner.skills.proofs import ProofStore
+from skill_learner.skills.proposals import ProposalStore
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import slugify_name
@@ -43,6 +45,8 @@ class SkillLibrary:
         self._reader = SkillReader(self._folder, self._records, self._history)
         self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
         self._lock_timeout = lock_timeout
+        self.proposals = ProposalStore(self.skills_dir / ".proposals")
+        self.proofs = ProofStore(self.skills_dir / ".proofs")
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -69,6 +73,10 @@ class SkillLibrary:
         """The changes that were carried out, oldest first."""
         place = self._folder.find(name)
         return [entry.change for entry in self._landed(name, place)]
+
+    def patches_today(self) -> int:
+        """How many patches were applied today without the user's command."""
+        return self._history.count_today("patch")
 
     def problems(self) -> Errors:
         """Why files that look like skills cannot be used."""
@@ -132,6 +140,35 @@ class SkillLibrary:
             change = new_change(name, record, "create", origin, why, session)
             return self._writer.write(self._folder.new_place(name), data, record, change)
 
+    def adopt(
+        self,
+        name: str,
+        data: bytes,
+        attachments: Mapping[str, tuple[bytes, bool]],
+        *,
+        state: SkillState,
+        scope: str,
+        project_slug: str,
+    ) -> Skill:
+        """Take in a skill that was written elsewhere, its bytes as they are; only one that we wrote
+        is ours again. attachments: checked relative paths with bytes and whether they may be
+        executed."""
+        with self._locked():
+            name = free_name(self._folder, slugify_name(name), slugify_name(project_slug))
+            record = SkillRecord(
+                hash="",
+                version=self._history.last_version(name) + 1,
+                created=now(),
+                state=state,
+                origin="import",
+                scope=scope,
+                noted_hash=content_hash(data),
+                noted_state=state,
+            )
+            change = new_change(name, record, "import", USER, "imported", "")
+            place = self._folder.new_place(name)
+            return self._writer.adopt(place, data, attachments, record, change)
+
     def patch(self, patch: PatchSkill, *, origin: str, session: str, rebase: bool = False) -> Skill:
         """Replace one unique passage of a body. Refused when the body is no longer the one with
         `base_hash` (the error holds the current text), unless `rebase` is set and the passage
@@ -151,6 +188,34 @@ class SkillLibrary:
                 raise LibraryError(f"the patch would leave {patch.name!r} without a text")
             why = "; ".join(claim.text for claim in patch.evidence)[:300]
             return self._writer.rewrite(stored, body, "patch", origin, why, session)
+
+    def patch_by_user(self, patch: PatchSkill) -> Skill:
+        """Replace one unique passage at the user's own command, in a file of theirs too: there the
+        other bytes, front matter included, stay as they are, and the file stays theirs."""
+        with self._locked():
+            stored = self._stored(patch.name)
+            why = "; ".join(claim.text for claim in patch.evidence)[:300]
+            if stored.skill.ours and not stored.place.archived:
+                body = replace_once(stored.parsed.body, patch.old, patch.new, patch.name)
+                return self._writer.rewrite(stored, body, "patch", USER, why, "")
+            text = stored.data.decode("utf-8", "surrogateescape")
+            text = replace_once(text, patch.old, patch.new, patch.name)
+            data = text.encode("utf-8", "surrogateescape")
+            return self._writer.write_theirs(stored, data, "patch", why)
+
+    def describe(
+        self, name: str, description: str, *, base_hash: str, why: str, actor: str
+    ) -> Skill:
+        """Give a skill of ours another description; refused when it has changed since."""
+        with self._locked():
+            stored = self._ours(name)
+            if not self._reader.same_body(stored, base_hash):
+                raise LibraryError(
+                    f"skill {name!r} has changed since it was read", "Read it again."
+                )
+            parsed = replace(stored.parsed, description=" ".join(description.split()))
+            stored = replace(stored, parsed=parsed)
+            return self._writer.rewrite(stored, parsed.body, "describe", actor, why, "")
 
     def add_evidence(self, name: str, *, session: str, promote: bool, why: str) -> Skill:
         """Count a session as evidence for a skill of ours; `promote` makes a candidate active.

@@ -7,15 +7,17 @@ of them leaves the old file or the new one, and the ledger tells which.
 from __future__ import annotations
 
 import itertools
+import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write
 from skill_learner.models import Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
-from skill_learner.skills.frontmatter import render
+from skill_learner.skills.frontmatter import parse, render
 from skill_learner.skills.history import Change, Entry, History, new_change
-from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.reader import PREFIX, SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten
 
@@ -52,6 +54,27 @@ class SkillWriter:
         self._folder.sweep(place)
         return self._reader.read(place).skill
 
+    def adopt(
+        self,
+        place: Place,
+        data: bytes,
+        attachments: Mapping[str, tuple[bytes, bool]],
+        record: SkillRecord,
+        change: Change,
+    ) -> Skill:
+        """Write a skill with its further files; these first, for a folder counts as a skill once
+        its SKILL.md is there. A fault leaves nothing of it behind."""
+        try:
+            for relative, (content, executable) in attachments.items():
+                target = place.folder.joinpath(*relative.split("/"))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                atomic_write(target, content, 0o700 if executable else 0o600)
+            theirs = not is_our_form(data, place.name)
+            return self.write(place, data, record, change, theirs=theirs)
+        except BaseException:
+            shutil.rmtree(place.folder, ignore_errors=True)
+            raise
+
     def rewrite(
         self, stored: StoredSkill, body: str, action: str, actor: str, why: str, session: str
     ) -> Skill:
@@ -69,6 +92,15 @@ class SkillWriter:
         before = self._history.keep(stored.data)
         change = new_change(name, record, action, actor, why, session)
         return self.write(stored.place, data, record, replace(change, before=before))
+
+    def write_theirs(self, stored: StoredSkill, data: bytes, action: str, why: str) -> Skill:
+        """Change a file of the user's at their command; it stays theirs."""
+        name = stored.place.name
+        version = max(stored.known.version, self._history.last_version(name)) + 1
+        record = replace(stored.known, version=version)
+        before = self._history.keep(stored.data)
+        change = replace(new_change(name, record, action, "user", why, ""), before=before)
+        return self.write(stored.place, data, record, change, theirs=True)
 
     def bring_back(self, stored: StoredSkill, target: Entry, actor: str) -> Skill:
         """Write the bytes of an earlier version; bytes of the user's are first set aside."""
@@ -130,6 +162,13 @@ class SkillWriter:
         self._history.write(Entry(replace(change, before=digest, after=digest), record))
         self._records.save(name, record)
         return self._reader.read(stored.place).skill
+
+
+def is_our_form(data: bytes, name: str) -> bool:
+    """Whether a file is one that we wrote, so that writing it anew would lose nothing of it."""
+    parsed = parse(data)
+    own = PREFIX + "origin" in parsed.metadata and parsed.name == name
+    return own and set(parsed.fields) <= {"name", "description", "license", "metadata"}
 
 
 def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:

@@ -12,7 +12,7 @@ from click.testing import Result
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import SkillFormatError
 from skill_learner.models import Skill
-from skill_learner.skill_exchange import read_document
+from skill_learner.exchange.documents import read_document
 from skill_learner.wiring import build_library
 
 Run = Callable[..., Result]
@@ -49,6 +49,7 @@ def test_round_trip_keeps_text_state_and_attachments(
     copy = library.get("build-site")
     assert (copy.description, copy.body.strip()) == (first.description, first.body.strip())
     assert (copy.state, copy.origin) == ("active", "import")
+    assert Path(copy.path).read_bytes() == Path(first.path).read_bytes()
     assert library.get("maybe").state == "candidate"
     for name in ("fix.sh", "blob.bin"):
         there = Path(copy.path).parent / "scripts" / name

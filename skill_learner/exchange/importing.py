@@ -1,0 +1,96 @@
+"""Taking skills into a library: byte for byte, never over one that is there, marked as imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skill_learner.errors import SkillLearnerError
+from skill_learner.exchange.exported import exported
+from skill_learner.exchange.incoming import Incoming, IncomingSkill
+from skill_learner.exchange.safe_files import SKILL_FILE, SkillFileData
+from skill_learner.models import Skill, SkillState
+from skill_learner.skills.library import SkillLibrary
+
+Suspicions = Callable[[str], list[str]]
+"""Why a text looks like an instruction that was smuggled in, in words."""
+
+
+@dataclass(frozen=True)
+class ImportTarget:
+    """Where skills go: the scope they get, and the slug in front of a name that is taken."""
+
+    scope: str
+    project_slug: str
+    dry_run: bool
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of one skill. outcome: written (or "would be written"), unchanged, kept (another
+    of that name is there, and stays) or refused."""
+
+    name: str
+    outcome: str
+    detail: str = ""
+
+
+def import_skills(
+    incoming: Incoming, library: SkillLibrary, target: ImportTarget, suspicions: Suspicions
+) -> list[Imported]:
+    """Write the skills that are not there yet. A skill of the same name is never changed."""
+    present = {s.name: s for s in library.list(states=("active", "candidate", "archived"))}
+    done: list[Imported] = []
+    for skill in incoming.skills:
+        if skill.name in present:
+            done.append(_kept(skill, present[skill.name]))
+            continue
+        done.append(_import_one(skill, library, target, suspicions))
+    return done + [Imported(one.name, "refused", one.reason) for one in incoming.refused]
+
+
+def state_of(skill: IncomingSkill, suspicions: Suspicions) -> tuple[SkillState, tuple[str, ...]]:
+    """The state an imported skill gets, and the reasons that keep it from being active."""
+    text = f"{skill.parsed.name}\n{skill.parsed.description}\n{skill.parsed.body}"
+    holding = [f"looks like a smuggled instruction: {why}" for why in suspicions(text)]
+    if not skill.parsed.description:
+        holding.append("it has no description")
+    holding += [note for note in skill.parsed.warnings if "hidden characters" in note]
+    if holding:
+        return "candidate", tuple(dict.fromkeys(holding))
+    return ("active" if skill.state in ("", "active") else "candidate"), ()
+
+
+def _kept(incoming: IncomingSkill, present: Skill) -> Imported:
+    there = exported(present).files
+    coming = {SKILL_FILE: SkillFileData(incoming.data), **incoming.attachments}
+    if {p: f.data for p, f in there.items()} == {p: f.data for p, f in coming.items()}:
+        return Imported(incoming.name, "unchanged", f"already there, {present.state}")
+    return Imported(incoming.name, "kept", "a different skill of this name is there and stays")
+
+
+def _import_one(
+    skill: IncomingSkill, library: SkillLibrary, target: ImportTarget, suspicions: Suspicions
+) -> Imported:
+    state, holding = state_of(skill, suspicions)
+    notes: list[str] = ["archived" if skill.state == "archived" else state]
+    if skill.attachments:
+        notes.append(f"{len(skill.attachments)} further files")
+    notes += [*holding, *skill.parsed.warnings]
+    detail = ", ".join(dict.fromkeys(notes))
+    if target.dry_run:
+        return Imported(skill.name, "would be written", detail)
+    try:
+        written = library.adopt(
+            skill.name,
+            skill.data,
+            {path: (file.data, file.executable) for path, file in skill.attachments.items()},
+            state=state,
+            scope=target.scope,
+            project_slug=target.project_slug,
+        )
+        if skill.state == "archived":
+            library.archive(written.name, why="archived in the export", actor="user")
+    except SkillLearnerError as problem:
+        return Imported(skill.name, "refused", problem.message)
+    return Imported(written.name, "written", detail)
