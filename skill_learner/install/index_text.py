@@ -49,8 +49,9 @@ def index_layout(target: Target, places: Places, others: Iterable[str], rules: s
     if places.scope == "user" or places.index is None:
         return "block"
     elsewhere = notes_of_others(target, others)
-    if elsewhere:
-        return elsewhere
+    if elsewhere is not None:
+        notes = elsewhere.INDEX_FILE["project"]
+        return elsewhere.INDEX_IMPORT if _is_tracked(places.root, places.root / notes) else notes
     return rules or ("file" if _is_tracked(places.root, places.index) else "block")
 
 

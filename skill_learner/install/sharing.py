@@ -65,10 +65,12 @@ def targets_for_user(records: Iterable[InstallRecord]) -> set[str]:
 # -- notes --------------------------------------------------------------------------------------
 
 
-def notes_of_others(target: Target, others: Iterable[str]) -> str:
-    """The notes of an editor installed in the same folder that this one reads too, else ""."""
-    theirs = {get_target(name).INDEX_FILE.get("project") for name in others if name != target.NAME}
-    return next((notes for notes in target.READS_NOTES if notes in theirs), "")
+def notes_of_others(target: Target, others: Iterable[str]) -> Target | None:
+    """An editor installed in the same folder whose notes this one reads too."""
+    for other in map(get_target, sorted(others)):
+        if other.NAME != target.NAME and other.INDEX_FILE.get("project") in target.READS_NOTES:
+            return other
+    return None
 
 
 def targets_in(root: Path, records: Iterable[InstallRecord]) -> set[str]:

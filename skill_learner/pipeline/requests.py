@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,9 @@ RETRY_SECONDS = 600.0
 stays above its threshold, so that every turn would ask again."""
 
 _TURN_ENDS = frozenset({"Stop", "StopFailure", "SessionEnd"})
+SILENCE_SECONDS = 3600.0
+"""After so long without an event a session's turn counts as ended: some clients send no end."""
+
 _WITHIN_TURN = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure"})
 
 
@@ -92,7 +96,7 @@ def _wishes(paths: StatePaths, request: dict[str, str]) -> Iterator[Wish]:
 
 def _project_sessions(paths: StatePaths, key: str) -> Iterator[Wish]:
     for journal, records in _unreviewed(paths):
-        if records[-1].project_key == key and _turn_has_ended(records):
+        if records[-1].project_key == key and (_turn_has_ended(records) or _is_silent(records)):
             yield _wish(_session_id(journal, records), journal, records[-1], "nudge")
 
 
@@ -128,6 +132,10 @@ def _turn_has_ended(records: Iterable[JournalRecord]) -> bool:
         elif record.event in _WITHIN_TURN and not record.of_subagent:
             ended = False
     return ended
+
+
+def _is_silent(records: tuple[JournalRecord, ...]) -> bool:
+    return 0 < records[-1].at < time.time() - SILENCE_SECONDS
 
 
 def _session_id(journal: Path, records: Iterable[JournalRecord]) -> str:
