@@ -8,6 +8,8 @@
     |-- IndexUnusableError            the search index cannot be opened or made (never the library)
     |-- TranscriptError               a transcript file cannot be read at all
     |-- JobError                      a review job cannot be run
+    |-- RemoteError                   a remote answers nonsense, or refuses what was sent
+    |   `-- RemoteUnavailableError    it cannot be reached now; everything goes on without it
     |-- CeilingReachedError           a daily ceiling forbids another LLM call today
     `-- ProviderError                 the LLM could not be asked, or answered nonsense
         |-- ProviderUnavailableError  not installed, not logged in, no key
@@ -66,6 +68,14 @@ class JobError(SkillLearnerError):
 
 class CeilingReachedError(SkillLearnerError):
     exit_code = 6
+
+
+class RemoteError(SkillLearnerError):
+    exit_code = 8
+
+
+class RemoteUnavailableError(RemoteError):
+    pass
 
 
 class ProviderError(SkillLearnerError):
