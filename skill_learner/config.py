@@ -8,7 +8,7 @@ user's `skill-learner.yaml`, defaults.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, overload
@@ -86,6 +86,8 @@ class SkillLearnerConfig:
     command: program of the `command` provider, split as a shell splits words, run without a shell.
     review_when: "signal" (only when a rule found something), "always", "" = the caller's default.
     daily_reviews, daily_tokens: ceilings of LLM use in a day; 0 = none at all.
+    daily_patches, max_patch_lines: patches applied unasked in a day, and their size; what is more
+    waits for the user. max_active_skills: of one project; above it new skills wait.
     approval: "auto", "evidence" or "manual": when a new skill becomes active.
     digest_tokens, index_tokens: budgets of what a reviewer sees and of the published index.
     payload_cap: bytes above which a hook keeps only head and tail of a payload.
@@ -111,6 +113,9 @@ class SkillLearnerConfig:
     review_when: str = ""
     daily_reviews: int = 20
     daily_tokens: int = 1_000_000
+    daily_patches: int = 20
+    max_patch_lines: int = 20
+    max_active_skills: int = 100
     state_dir: _PathSetting = _PathSetting(lambda config: default_state_dir())
     journal_days: int = 7
     journal_megabytes: int = 1_000
@@ -199,13 +204,13 @@ class SkillLearnerConfig:
         if user_file.is_file():
             given = _converted(read_settings_file(user_file), str(user_file), user_file.parent)
             layers.append((f"file {user_file}", given))
-        project_file = project_dir / FILE_NAME if project_dir is not None else None
-        if project_file is not None and project_file.is_file():
-            given = _safe_only(read_settings_file(project_file), project_file, warnings)
-            layers.append((f"file {project_file}", given))
         environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
         layers.append(("environment", environment))
         layers.append(("argument", _converted(arguments or {}, "argument", Path.cwd())))
+        project_file = project_dir / FILE_NAME if project_dir is not None else None
+        if project_file is not None and project_file.is_file():
+            given = _of_project(project_file, _state_dir_of(layers), warnings)
+            layers.insert(-2, (f"file {project_file}", given))
         merged: dict[str, Any] = {}
         origins = dict.fromkeys(_kinds(), "default")
         for origin, layer in layers:
@@ -261,11 +266,23 @@ def write_hook_conf(
 
 def read_settings_file(path: Path) -> dict[str, Any]:
     """The mapping in a YAML settings file; an empty file is an empty mapping."""
+    return parse_settings(_settings_bytes(path), path)
+
+
+def _settings_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem}") from problem
+
+
+def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
+    """The mapping in the bytes of a settings file; `path` is for messages."""
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
         raise ConfigError(f"{path}: cannot be read: {problem}") from problem
     try:
         loaded = yaml.safe_load(text)
@@ -343,11 +360,25 @@ def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]
     return result
 
 
-def _safe_only(values: Mapping[str, Any], file: Path, warnings: list[str]) -> dict[str, Any]:
-    converted = _converted(values, str(file), file.parent)
-    for key in sorted(set(converted) - PROJECT_KEYS):
+def _state_dir_of(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Path:
+    """Where the user's state is, before any project has its say."""
+    set_ones = [layer["state_dir"] for _, layer in layers if "state_dir" in layer]
+    return Path(set_ones[-1]) if set_ones else default_state_dir()
+
+
+def _of_project(file: Path, state_dir: Path, warnings: list[str]) -> dict[str, Any]:
+    """What a project's file sets: everything when the user trusts it as it is, harmless keys else."""
+    from skill_learner.config_trust import is_trusted
+
+    data = _settings_bytes(file)
+    converted = _converted(parse_settings(data, file), str(file), file.parent)
+    guarded = sorted(set(converted) - PROJECT_KEYS)
+    if not guarded or is_trusted(state_dir, file, data):
+        return converted
+    for key in guarded:
         del converted[key]
         warnings.append(
-            f"{file}: `{key}` is ignored in a project's file; set it in {user_settings_file()}"
+            f"{file}: `{key}` is ignored in a project's file; set it in {user_settings_file()}, "
+            "or look at the file and run `skill-learner trust`"
         )
     return converted

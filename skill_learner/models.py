@@ -175,7 +175,38 @@ class ArchiveSkill:
     evidence: tuple[Claim, ...]
 
 
+@dataclass(frozen=True)
+class DescribeSkill:
+    """Another description for a skill; refused when its content is no longer `base_hash`."""
+
+    name: str
+    base_hash: str
+    description: str
+    evidence: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class MergeSkills:
+    """What several skills say, in one of them: `name` takes in what is new in each of `absorbed`,
+    which go to the archive. Only the user applies it."""
+
+    name: str
+    absorbed: tuple[str, ...]
+    reason: str
+    evidence: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProposalSource:
+    """Who proposed, in which session ("" for none), for which scope."""
+
+    origin: str
+    session: str
+    scope: str
+
+
 Proposal = CreateSkill | PatchSkill | ArchiveSkill
+"""What a reviewer may propose. (Descriptions and merges are proposed by `curate` alone.)"""
 
 
 @dataclass(frozen=True)
@@ -255,7 +286,8 @@ class Skill:
     content_hash: sha256 hex of the file's bytes. ours: we have a record of it and its bytes are
     what we last wrote; anything else is the user's and is never written.
     metadata: the front matter's `metadata`, values as strings, our keys under `skill-learner-*`.
-    sessions: ids of the sessions that brought evidence.
+    sessions: ids of the sessions that brought evidence. asks: what humans asked for when the skill
+    was learned or loaded, newest first.
     """
 
     name: str
@@ -273,3 +305,4 @@ class Skill:
     origin: str = ""
     version: int = 1
     warnings: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()

@@ -8,13 +8,15 @@ from typing import Any, cast
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.interfaces import Reviewer
-from skill_learner.learning.gate import GatePolicy, decide
+from skill_learner.learning.fingerprint import fingerprints
+from skill_learner.learning.gate import GatePolicy, Limits, decide
 from skill_learner.models import (
     ArchiveSkill,
     CreateSkill,
     Decision,
     Episode,
     PatchSkill,
+    ProposalSource,
     Review,
     Session,
     Skill,
@@ -35,15 +37,21 @@ def carry_out(
     """Let the gate decide on each proposal, and do what it allows. What the library refuses is
     told in `failures` and stops nothing else. episodes: as they may be shown."""
     scope = scope_of(session)
+    library = services.library
     policy = GatePolicy(
-        approval=cast(Any, services.config.approval), origin=reviewer.name, project_key=scope
+        approval=cast(Any, services.config.approval),
+        origin=reviewer.name,
+        project_key=scope,
+        limits=_limits(services),
+        refused=library.proposals.refused(),
+        patches_today=library.patches_today(),
     )
-    skills = [
-        skill for skill in services.library.list(("active", "candidate")) if _fits(skill, scope)
-    ]
+    every: tuple[SkillState, ...] = ("active", "candidate", "archived")
+    skills = [skill for skill in library.list(every) if _fits(skill, scope)]
     decisions = decide(review, session, skills, policy)
     changes: list[SkillChange] = []
     failures: list[str] = []
+    parked: list[str] = []
     for decision in decisions:
         try:
             change = _apply(services, decision, session, reviewer.name)
@@ -52,19 +60,47 @@ def carry_out(
             continue
         if change is not None:
             changes.append(change)
+            library.proofs.add(change.name, decision.proofs)
+        elif _park(services, decision, session, reviewer.name):
+            parked.append(decision.skill)
     return JobOutcome(
         episodes=episodes,
         review=review,
         decisions=decisions,
         skills_written=tuple(changes),
-        detail=_sentence(review, decisions, changes, failures),
+        detail=_sentence(review, decisions, changes, failures, parked),
         failures=tuple(failures),
+        parked=tuple(parked),
         reviewer=reviewer.name,
     )
 
 
 def _fits(skill: Skill, scope: str) -> bool:
     return skill.scope in (scope, "user")
+
+
+def _limits(services: PipelineServices) -> Limits:
+    config = services.config
+    return Limits(
+        active_skills=config.max_active_skills,
+        patch_lines=config.max_patch_lines,
+        patches_per_day=config.daily_patches,
+    )
+
+
+def _park(services: PipelineServices, decision: Decision, session: Session, origin: str) -> bool:
+    """Keep a proposal that only the user may decide on."""
+    proposal = decision.proposal
+    if decision.verdict != "propose" or isinstance(proposal, CreateSkill):
+        return False
+    kept = services.library.proposals.park(
+        proposal,
+        fingerprints(proposal),
+        ProposalSource(origin, session.id, scope_of(session)),
+        why=decision.reasons,
+        proofs=decision.proofs,
+    )
+    return kept is not None
 
 
 def _apply(
@@ -103,8 +139,10 @@ def _sentence(
     decisions: Sequence[Decision],
     changes: Sequence[SkillChange],
     failures: Sequence[str],
+    parked: Sequence[str],
 ) -> str:
     parts = [f"{item.change} {item.name} ({item.state})" for item in changes]
+    parts.extend(f"a proposal for {name} waits (`skill-learner candidates`)" for name in parked)
     rejected = [item for item in decisions if item.verdict == "reject"]
     if rejected:
         parts.append(f"{len(rejected)} proposal(s) rejected")

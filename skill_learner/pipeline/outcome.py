@@ -24,7 +24,8 @@ class JobOutcome:
     """What a review found and did.
 
     detail: one sentence. review is None when no reviewer was asked. failures: decisions that the
-    library refused, in words. reviewer: the reviewer's name, "" when none was asked.
+    library refused, in words. parked: skills for which a proposal waits. reviewer: the reviewer's
+    name, "" when none was asked.
     """
 
     episodes: tuple[Episode, ...]
@@ -33,6 +34,7 @@ class JobOutcome:
     skills_written: tuple[SkillChange, ...]
     detail: str
     failures: tuple[str, ...] = ()
+    parked: tuple[str, ...] = ()
     reviewer: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -62,6 +64,7 @@ class JobOutcome:
                 for item in self.skills_written
             ],
             "failures": list(self.failures),
+            "parked": list(self.parked),
             "calls": [asdict(usage) for usage in review.usage] if review else [],
         }
 

@@ -9,7 +9,15 @@ from typing import Protocol
 from skill_learner.interfaces import Reviewer, SearchHit
 from skill_learner.jobs import JobStore
 from skill_learner.ledger import Ledger
-from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.models import (
+    ArchiveSkill,
+    CreateSkill,
+    PatchSkill,
+    Proof,
+    ProposalSource,
+    Skill,
+    SkillState,
+)
 from skill_learner.paths import StatePaths
 from skill_learner.privacy import PrivacyRules
 from skill_learner.usage import UsageStore
@@ -29,6 +37,12 @@ class ReviewSettings(Protocol):
     @property
     def daily_tokens(self) -> int: ...
     @property
+    def daily_patches(self) -> int: ...
+    @property
+    def max_patch_lines(self) -> int: ...
+    @property
+    def max_active_skills(self) -> int: ...
+    @property
     def journal_days(self) -> int: ...
     @property
     def journal_megabytes(self) -> int: ...
@@ -38,6 +52,28 @@ class ReviewSettings(Protocol):
     def review_process_timeout(self) -> float: ...
     @property
     def ignore_learner_sessions(self) -> bool: ...
+
+
+class Proposals(Protocol):
+    """What waits for the user, and what they rejected (`skills.proposals.ProposalStore`)."""
+
+    def park(
+        self,
+        proposal: PatchSkill | ArchiveSkill,
+        prints: Collection[str],
+        source: ProposalSource,
+        *,
+        why: Sequence[str],
+        proofs: Sequence[Proof] = (),
+    ) -> object | None: ...
+
+    def refused(self) -> frozenset[str]: ...
+
+
+class Proofs(Protocol):
+    """Where claims of skills are proved (`skills.proofs.ProofStore`)."""
+
+    def add(self, name: str, proofs: Sequence[Proof]) -> None: ...
 
 
 class Library(Protocol):
@@ -57,6 +93,14 @@ class Library(Protocol):
         origin: str,
         session: str,
     ) -> Skill: ...
+
+    @property
+    def proposals(self) -> Proposals: ...
+
+    @property
+    def proofs(self) -> Proofs: ...
+
+    def patches_today(self) -> int: ...
 
     def patch(self, patch: PatchSkill, *, origin: str, session: str) -> Skill: ...
 
