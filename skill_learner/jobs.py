@@ -187,6 +187,15 @@ class JobStore:
                 return job
         return None
 
+    def forget(self, is_chosen: Callable[[Job], bool], *, dry_run: bool = False) -> int:
+        """Take jobs off the record, open ones too; how many. For the holder of the review lock."""
+        with self._changing():
+            chosen = [job for job in self.all() if is_chosen(job)]
+            for job in () if dry_run else chosen:
+                self._path(job.id).unlink(missing_ok=True)
+                (self._closed_folder / f"{job.id}.json").unlink(missing_ok=True)
+        return len(chosen)
+
     # -- below: callers hold the lock ----------------------------------------------------------
 
     @contextlib.contextmanager

@@ -17,10 +17,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "remember": ("remember", "Note something as a candidate skill."),
     "review": ("review", "Run the queued reviews now."),
     "learn": ("learn", "Review transcript files given by hand."),
-    "export": ("export", "Write the library as one JSON document."),
-    "import": ("import_skills", "Read skills that export wrote."),
+    "export": ("export", "Write the library as one JSON document or zip archive."),
+    "import": ("import_skills", "Take in skills from exports, archives and folders."),
+    "why": ("why", "Follow one session from hook to skill, to where it stopped."),
     "doctor": ("doctor", "Look for what is wrong, and say what to do."),
+    "pause": ("pause", "Record nothing for a while."),
+    "resume": ("resume", "End a pause."),
+    "purge": ("purge", "Take away what was recorded of sessions."),
     "config": ("config", "The settings in force."),
+    "trust": ("trust", "Let a project's settings file set every key, as it is now."),
+    "reindex": ("reindex", "Make the search index anew."),
     "project": ("project", "Projects that were moved."),
 }
 """Name of a command: its module in this package (with a `command` in it) and one line of help."""

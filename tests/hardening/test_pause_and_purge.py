@@ -1,0 +1,167 @@
+"""The user's hand on the recording: pauses, and taking away what was recorded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_sandbox import SESSION, HookSandbox
+
+from skill_learner.errors import ConfigError
+from skill_learner.files import locked
+from skill_learner.jobs import JobStore, Wish
+from skill_learner.journal_retention import prune_journals, remove_journal
+from skill_learner.paths import StatePaths
+from skill_learner.pause import FOR_EVER, moment, pause, paused_until
+
+Run = Callable[..., Any]
+NOON = datetime(2026, 5, 4, 12, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("1h", datetime(2026, 5, 4, 13, 0)),
+        ("90 m", datetime(2026, 5, 4, 13, 30)),
+        ("2days", datetime(2026, 5, 6, 12, 0)),
+        ("18:30", datetime(2026, 5, 4, 18, 30)),
+        ("9:05", datetime(2026, 5, 5, 9, 5)),
+        ("2026-06-01", datetime(2026, 6, 1)),
+        ("2026-06-01 08:15", datetime(2026, 6, 1, 8, 15)),
+    ],
+)
+def test_a_pause_ends_when_its_words_say(text: str, until: datetime) -> None:
+    assert moment(text, NOON) == int(until.timestamp())
+
+
+@pytest.mark.parametrize("text", ["soon", "1", "25:00", "2026-05-04", "2025-01-01", "-1h", ""])
+def test_what_is_no_moment_to_come_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        moment(text, NOON)
+
+
+def test_a_damaged_pause_pauses_nothing(tmp_path: Path) -> None:
+    paths = StatePaths(tmp_path)
+    paths.pause.write_text("tomorrow")
+    assert paused_until(paths) == 0
+    pause(paths, int(time.time()) - 5)
+    assert paused_until(paths) == 0
+
+
+@pytest.mark.process
+def test_a_pause_stops_hooks_until_it_is_over(hooks: HookSandbox, run: Run) -> None:
+    run("pause", "1h")
+    hooks.run("UserPromptSubmit")
+    assert not (hooks.state / "journal").exists()
+    assert "paused until" in run("why").output
+    run("resume")
+    hooks.run("UserPromptSubmit")
+    assert len(hooks.records()) == 1
+    run("pause")
+    assert paused_until(StatePaths(hooks.state)) == FOR_EVER
+    pause(StatePaths(hooks.state), int(time.time()) + 1)
+    run("status")
+    time.sleep(1.2)
+    hooks.run("UserPromptSubmit")
+    assert len(hooks.records()) == 2
+
+
+def journal(state: Path, session: str, key: str, *, age_days: float = 0, size: int = 0) -> Path:
+    import os
+
+    path = state / "journal" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        f'\n{{"v":1,"t":1,"e":"UserPromptSubmit","ed":"claude-code","k":"{key}","p":"/p","c":0,'
+        f'"d":{{"session_id":"{session}","prompt":"{"x" * size}"}}}}'
+    )
+    (state / "marks").mkdir(exist_ok=True)
+    then = time.time() - age_days * 86_400
+    os.utime(path, (then, then))
+    return path
+
+
+def names(state: Path) -> set[str]:
+    return {path.stem for path in (state / "journal").glob("*.jsonl")}
+
+
+def test_purge_takes_what_was_chosen_and_leaves_the_library(hooks: HookSandbox, run: Run) -> None:
+    state = hooks.state
+    journal(state, "old", hooks.key, age_days=40)
+    journal(state, "new", hooks.key)
+    journal(state, "other", "other-1")
+    jobs = JobStore(StatePaths(state))
+    jobs.queue(Wish("new", "/p", hooks.key, "claude-code", "nudge"))
+    jobs.queue(Wish("other", "/p", "other-1", "claude-code", "nudge"))
+    run("remember", "npm test needs a database")
+    assert run("purge", "--dry-run").output.count("journals") == 1
+    assert names(state) == {"old", "new", "other"}
+    run("purge", "--older-than", "30d", "--yes")
+    assert names(state) == {"new", "other"}
+    run("purge", "--session", "new", "--yes")
+    assert names(state) == {"other"}
+    assert [job.session for job in jobs.all()] == ["other"]
+    run("purge", "--project-dir", ".", "--yes")
+    assert names(state) == {"other"}
+    run("purge", stdin="n\n", code=1)
+    assert names(state) == {"other"}
+    run("purge", "--yes")
+    assert names(state) == set()
+    assert jobs.all() == []
+    assert "npm-test" in run("list", "--candidates").output
+    assert "nothing of that" in run("purge").output
+
+
+def test_purge_waits_for_no_review_and_takes_nothing_from_one(hooks: HookSandbox, run: Run) -> None:
+    journal(hooks.state, "s", hooks.key)
+    with locked(hooks.state / "review.lock"):
+        assert "a review is running" in run("purge", "--yes", code=6).output
+    assert names(hooks.state) == {"s"}
+
+
+def test_journals_stay_below_their_size_reviewed_ones_go_first(tmp_path: Path) -> None:
+    paths = StatePaths(tmp_path)
+    for number, reviewed in enumerate((False, True, False, True)):
+        path = journal(tmp_path, f"s{number}", "k", age_days=4 - number, size=900_000)
+        if reviewed:
+            mark = paths.marks_dir / f"{path.stem}.json"
+            mark.write_text(f'{{"to": {path.stat().st_size}}}')
+    assert prune_journals(paths, 30, megabytes=2) == 2
+    assert names(tmp_path) == {"s0", "s2"}
+    assert list(paths.marks_dir.iterdir()) == []
+    assert prune_journals(paths, 30, megabytes=1) == 1
+    assert names(tmp_path) == {"s2"}
+
+
+def test_a_journal_that_is_written_to_is_not_removed(tmp_path: Path) -> None:
+    path = journal(tmp_path, "s", "k")
+    assert not remove_journal(StatePaths(tmp_path), path, unless_since=time.time() - 600)
+    assert path.exists()
+
+
+@pytest.mark.process
+def test_an_event_that_comes_while_its_journal_is_pruned_is_kept(
+    hooks: HookSandbox, tmp_path: Path
+) -> None:
+    """The hook has the old file open and waits for its lock; then the file goes."""
+    import fcntl
+
+    hooks.run("UserPromptSubmit")
+    path = hooks.state / "journal" / f"{SESSION}.jsonl"
+    with path.open("r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        process = hooks.popen("UserPromptSubmit")
+        assert process.stdin is not None
+        process.stdin.write(hooks.payload("UserPromptSubmit", prompt="late"))
+        process.stdin.close()
+        time.sleep(0.5)  # it waits at most one second for the lock
+        path.unlink()
+    assert process.wait(timeout=20) == 0
+    assert [record["d"]["prompt"] for record in hooks.records()] == ["late"]
+    for pipe in (process.stdout, process.stderr):
+        assert pipe is not None
+        pipe.close()
