@@ -367,7 +367,7 @@ def _state_dir_of(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Path:
 
 
 def _of_project(file: Path, state_dir: Path, warnings: list[str]) -> dict[str, Any]:
-    """What a project's file sets: everything when the user trusts it as it is, harmless keys else."""
+    """What a project's file sets: everything when the user trusts it, else harmless keys."""
     from skill_learner.config_trust import is_trusted
 
     data = _settings_bytes(file)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skill_learner.config import FILE_NAME, PROJECT_KEYS, SkillLearnerConfig
+from skill_learner.config import FILE_NAME, SkillLearnerConfig
 from skill_learner.errors import ConfigError
 from skill_learner.interfaces import Reviewer
 from skill_learner.models import Skill, SkillState
@@ -73,7 +73,9 @@ def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerCon
     except ConfigError:
         return config
     source = f"file {project / FILE_NAME}"
-    given = {key: getattr(own, key) for key in PROJECT_KEYS if own.origins[key] == source}
+    paths = {"state_dir", "skills_dir"}  # a review that runs for many projects has one library
+    given = {key: getattr(own, key) for key in own.values() if own.origins[key] == source}
+    given = {key: value for key, value in given.items() if key not in paths}
     return replace(config, **given)
 
 

@@ -1,0 +1,49 @@
+"""`skill-learner trust`: let a project's settings file set everything, as it is now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from skill_learner.cli.output import say
+from skill_learner.cli.settings import project_dir_option, root_of
+from skill_learner.errors import ConfigError
+
+
+@click.command()
+@project_dir_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--revoke", "take_back", is_flag=True, help="Trust it no more.")
+def command(project_dir: Path, yes: bool, take_back: bool) -> None:
+    """Let this project's skill-learner.yaml set every key, also those that run programs, send data
+    or choose paths. It holds for the file as it is now: a change of it needs trust anew."""
+    from skill_learner.config import (
+        FILE_NAME,
+        PROJECT_KEYS,
+        SkillLearnerConfig,
+        parse_settings,
+    )
+    from skill_learner.config_trust import revoke, trust
+
+    file = root_of(project_dir) / FILE_NAME
+    state_dir = SkillLearnerConfig.load(None).state_dir
+    if take_back:
+        gone = revoke(state_dir, file)
+        say(f"{file}: no longer trusted" if gone else f"{file}: was not trusted")
+        return
+    try:
+        data = file.read_bytes()
+    except OSError as problem:
+        raise ConfigError(f"{file}: {problem.strerror}", "there is nothing to trust") from problem
+    values = parse_settings(data, file)
+    guarded = {key: value for key, value in values.items() if key not in PROJECT_KEYS}
+    for key, value in guarded.items():
+        say(f"{key}: {value}")
+    if not guarded:
+        say(f"{file}: sets nothing that needs trust")
+        return
+    if not yes:
+        click.confirm(f"Let {file} set these?", abort=True)
+    trust(state_dir, file, data)
+    say(f"{file}: trusted as it is now")
