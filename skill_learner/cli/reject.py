@@ -1,6 +1,8 @@
-"""`skill-learner reject NAME`: archive a skill."""
+"""`skill-learner reject NAME`: archive a skill, or turn a proposal down."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,19 +10,37 @@ from skill_learner.cli.output import say
 from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import load
 
+if TYPE_CHECKING:
+    from skill_learner.skills.library import SkillLibrary
+
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--why", default="rejected on the command line", help="The reason, for its history.")
 def command(names: tuple[str, ...], why: str) -> None:
-    """Archive skills: no agent is given them again. Nothing is deleted; approve brings one back."""
+    """Archive skills, and turn down proposals (by their id, or by the name of an active skill for
+    which one waits). What was rejected is not made again. Nothing is deleted; approve brings an
+    archived skill back."""
     from skill_learner.wiring import build_library
 
     config = load()
     library = build_library(config)
-    skills = [library.get(name) for name in names]
-    for skill in skills:
-        library.set_state(skill.name, "archived", why=why, actor="user")
-        say(f"{skill.name}: archived")
-    for scope in sorted({skill.scope for skill in skills}):
+    scopes: set[str] = set()
+    for name in names:
+        scopes |= _reject(library, name, why)
+    for scope in sorted(scopes):
         publish_scope(config, scope)
+
+
+def _reject(library: SkillLibrary, name: str, why: str) -> set[str]:
+    from skill_learner.user_decisions import reject_skill
+
+    parked = library.proposals.of(name)
+    if any(one.id == name for one in parked) or (parked and library.get(name).state == "active"):
+        one = library.proposals.one(name)
+        library.proposals.decide(one, "rejected", why)
+        say(f"{one.skill}: {one.kind} rejected")
+        return set()
+    skill = reject_skill(library, library.get(name), why)
+    say(f"{skill.name}: archived")
+    return {skill.scope}

@@ -105,19 +105,26 @@ def as_patch(draft: CreateSkill, skill: Skill) -> PatchSkill | None:
 
 
 def _sections(body: str) -> Iterable[tuple[str, list[str]]]:
-    """(heading, single lines below it). Blocks of code are left out: half of one is no use."""
-    heading, fenced = "", False
-    lines: list[str] = []
+    """(heading, what stands below it: single lines, and whole blocks of code)."""
+    heading = ""
+    units: list[str] = []
+    block: list[str] | None = None
     for line in body.splitlines():
         found = _HEADING.match(line)
         if _FENCE.match(line):
-            fenced = not fenced
-        elif found and not fenced:
-            yield heading, lines
-            heading, lines = found.group(1).strip().lower(), []
-        elif line.strip() and not fenced:
-            lines.append(line)
-    yield heading, lines
+            if block is None:
+                block = [line]
+            else:
+                units.append("\n".join((*block, line)))
+                block = None
+        elif block is not None:
+            block.append(line)
+        elif found:
+            yield heading, units
+            heading, units = found.group(1).strip().lower(), []
+        elif line.strip():
+            units.append(line)
+    yield heading, units
 
 
 def _is_new(line: str, known: Sequence[set[str]]) -> bool:

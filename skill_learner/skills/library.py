@@ -19,6 +19,7 @@ from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
 from skill_learner.skills.patching import occurrence_lines, replace_once
+from skill_learner.skills.pins import Pins
 from skill_learner.skills.proofs import ProofStore
 from skill_learner.skills.proposals import ProposalStore
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
@@ -47,6 +48,7 @@ class SkillLibrary:
         self._lock_timeout = lock_timeout
         self.proposals = ProposalStore(self.skills_dir / ".proposals")
         self.proofs = ProofStore(self.skills_dir / ".proofs")
+        self.pins = Pins(self.skills_dir / ".pins.json")
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -73,6 +75,10 @@ class SkillLibrary:
         """The changes that were carried out, oldest first."""
         place = self._folder.find(name)
         return [entry.change for entry in self._landed(name, place)]
+
+    def version_text(self, digest: str) -> str:
+        """The SKILL.md of a change's `before` or `after`; LibraryError when its copy is gone."""
+        return self._history.bytes_of(digest).decode("utf-8", "replace")
 
     def patches_today(self) -> int:
         """How many patches were applied today without the user's command."""
