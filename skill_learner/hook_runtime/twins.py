@@ -48,8 +48,8 @@ def _end_of(path: bytes) -> bytes:
 
 
 def _stands_in(tail: bytes, key: bytes, now: int, *, for_ever: bool) -> bool:
-    place = tail.rfind(b',"x":"' + key + b":")
-    if place < 0:
+    _, found, behind = tail.rpartition(b',"x":"' + key + b":")
+    if not found:
         return False
-    at = tail[place + 24 :].partition(b'"')[0]
+    at = behind.partition(b'"')[0]
     return for_ever or (at.isdigit() and now - int(at) <= _TWINS_APART)
