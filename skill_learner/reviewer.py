@@ -152,7 +152,7 @@ class BackgroundReviewer:
     def _run_queue(self) -> bool:
         """Run what is due; False when another process holds the lock."""
         try:
-            with self._locked():
+            with self.locked():
                 self._services.jobs.requeue_interrupted(OWNER)
                 while not self._stopping:
                     job = self._services.jobs.take(owner=OWNER, provider=self._provider)
@@ -261,30 +261,27 @@ class BackgroundReviewer:
         return job.owner == OWNER and self._provider in (None, job.provider)
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """The library's lock for reviews of hosts; TimeoutError when another process has it."""
         root = ensure_private_dir(self._services.paths.root)
         with locked(root / "library-review.lock", timeout=0):
             yield
 
 
-def run_library_jobs(
-    services: PipelineServices, *, only_session: str | None = None
-) -> list[tuple[Job, Job]]:
+def run_library_jobs(services: PipelineServices, *, only_session: str | None = None) -> list[Job]:
     """Run what library conversations wait for, by hand and with whatever provider `services` has;
-    pairs of each job as it was taken and as it ended. Empty when another process is at it."""
+    the jobs as they ended. Empty when another process is at it."""
     reviewer = BackgroundReviewer(services, None)
-    ended: list[tuple[Job, Job]] = []
-    try:
-        with reviewer._locked():
-            services.jobs.requeue_interrupted(OWNER)
-            seen: set[str] = set()
-            while True:
-                job = services.jobs.take(
-                    session=only_session, owner=OWNER, skip=seen, ignore_delay=True
-                )
-                if job is None:
-                    return ended
-                seen.add(job.id)
-                ended.append((job, reviewer.run_one(job)))
-    except TimeoutError:
-        return ended
+    ended: list[Job] = []
+    seen: set[str] = set()
+    with contextlib.suppress(TimeoutError), reviewer.locked():
+        services.jobs.requeue_interrupted(OWNER)
+        while True:
+            job = services.jobs.take(
+                session=only_session, owner=OWNER, skip=seen, ignore_delay=True
+            )
+            if job is None:
+                break
+            seen.add(job.id)
+            ended.append(reviewer.run_one(job))
+    return ended

@@ -122,6 +122,21 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
     )
 
 
+def build_library_services(config: SkillLearnerConfig) -> PipelineServices:
+    """What reviews of Python hosts' conversations need when they are run by hand."""
+    from skill_learner.jobs import JobStore
+    from skill_learner.ledger import Ledger
+
+    paths = config.library_paths
+    return replace(
+        build_services(config, None),
+        paths=paths,
+        publish=lambda project, key: None,
+        ledger=Ledger(paths.ledger),
+        jobs=JobStore(paths),
+    )
+
+
 @dataclass(frozen=True)
 class EngineParts:
     """What a `SkillEngine` is made of. services is None, and provider "", without an LLM."""

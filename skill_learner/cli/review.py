@@ -9,6 +9,7 @@ import click
 
 from skill_learner.cli.output import json_option, progress, say, show_json, show_table
 from skill_learner.cli.settings import load
+from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import JobError, SkillLearnerError
 from skill_learner.jobs import Job, JobStore
 
@@ -38,6 +39,8 @@ def command(
     collect_requests(services)
     with progress("reviewing") as step:
         jobs = run_jobs(services, progress=step, only_session=session, wait=wait)
+    if provider:
+        jobs += _library_jobs(config, session)
     if session and not jobs:
         _explain_nothing(services.jobs, session)
     if as_json:
@@ -53,6 +56,17 @@ def command(
             f"{len(failed)} of {len(jobs)} reviews failed: {failed[0].detail}",
             "`skill-learner status` lists them; `skill-learner doctor` looks for the cause",
         )
+
+
+def _library_jobs(config: SkillLearnerConfig, session: str | None) -> list[Job]:
+    """Conversations of Python programs go only where their program sends them, or where the user
+    says by `--provider`."""
+    from skill_learner.reviewer import run_library_jobs
+    from skill_learner.wiring import build_library_services
+
+    if not config.library_paths.jobs_dir.is_dir():
+        return []
+    return run_library_jobs(build_library_services(config), only_session=session)
 
 
 def _run_detached() -> None:

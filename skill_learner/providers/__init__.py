@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from skill_learner.errors import ConfigError
 from skill_learner.interfaces import LLMProvider
 from skill_learner.providers.base import Backend, GuardedProvider, find_key
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class ProviderSettings(Protocol):
@@ -76,12 +76,42 @@ def make_provider(name: str, config: ProviderSettings, env: Environment) -> LLMP
     if factory is None:
         known = ", ".join(["auto", "offline", *PROVIDERS])
         raise ConfigError(f"provider: unknown name `{name}`", f"known names: {known}")
+    backend = factory(config, env)
     return GuardedProvider(
-        factory(config, env),
+        backend,
         timeout=config.provider_timeout,
         attempts=_ATTEMPTS.get(name, 3),
         secrets=[find_key(env, [key]) for key in _KEYS],
     )
+
+
+@dataclass(frozen=True)
+class _Connection:
+    """Settings of a provider for a program of its own."""
+
+    provider: str
+    model: str
+    base_url: str
+    command: str
+    state_dir: Path
+    provider_timeout: float
+
+
+def connect(
+    name: str,
+    *,
+    model: str = "",
+    base_url: str = "",
+    timeout: float = 180.0,
+    env: Environment | None = None,
+) -> LLMProvider:
+    """An `LLMProvider` for Python programs: "anthropic", "openai" (or a server that speaks its
+    language, by `base_url`) or "claude-cli". Keys come from the environment, the rest
+    has the providers' own defaults; nothing is asked before the first `complete`."""
+    from skill_learner.paths import default_state_dir
+
+    connection = _Connection(name, model, base_url, "", default_state_dir(), timeout)
+    return make_provider(name, connection, os.environ if env is None else env)
 
 
 def choose_provider(config: ProviderSettings, env: Environment, consented: str | None) -> str:
@@ -129,6 +159,4 @@ def _sdk_is_there(name: str) -> bool:
 
 def _neutral_folder(config: ProviderSettings) -> Path:
     """Nobody's project, so that no project's settings or hooks apply there."""
-    from pathlib import Path
-
     return config.state_dir if config.state_dir.is_dir() else Path(config.state_dir.anchor or "/")

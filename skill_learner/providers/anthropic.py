@@ -28,6 +28,11 @@ class AnthropicBackend:
         self._base_url = base_url or env.get("ANTHROPIC_BASE_URL", "")
         self._client: Any = None
 
+    @property
+    def address(self) -> str:
+        """The server that is asked, "" for the vendor's own."""
+        return self._base_url
+
     def send(self, request: ChatRequest, timeout: float) -> Completion:
         if not self._key and not self._token:
             raise ProviderUnavailableError(

@@ -73,7 +73,8 @@ class TransientProviderError(ProviderError):
 class GuardedProvider:
     """An `LLMProvider` over a backend: at most `attempts` tries and `timeout` seconds in all.
 
-    Raises ProviderError subclasses only; their words never hold one of `secrets`.
+    Raises ProviderError subclasses only; their words never hold one of `secrets`. provider_id says
+    whom it asks: the backend's name, and the backend's `address` where that is not the vendor's.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class GuardedProvider:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = backend.name
+        address = getattr(backend, "address", "")
+        self.provider_id = f"{backend.name} at {address}" if address else backend.name
         self._backend = backend
         self._timeout = timeout
         self._attempts = attempts

@@ -42,6 +42,11 @@ class OpenAIBackend:
         self._model = model or DEFAULT_MODEL
         self._client: Any = None
 
+    @property
+    def address(self) -> str:
+        """The server that is asked, "" for the vendor's own."""
+        return self._base_url
+
     def send(self, request: ChatRequest, timeout: float) -> Completion:
         if not self._key and not self._base_url:
             raise ProviderUnavailableError(
