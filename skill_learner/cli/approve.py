@@ -23,6 +23,9 @@ def command(names: tuple[str, ...]) -> None:
 
     config = load()
     library = build_library(config)
+    for name in names:  # all or nothing: a mistyped name must not leave half of them approved
+        if not library.proposals.of(name):
+            library.get(name)
     scopes: set[str] = set()
     for name in names:
         scopes |= _approve(library, name)

@@ -25,6 +25,9 @@ def command(names: tuple[str, ...], why: str) -> None:
 
     config = load()
     library = build_library(config)
+    for name in names:  # all or nothing, as approve does
+        if not library.proposals.of(name):
+            library.get(name)
     scopes: set[str] = set()
     for name in names:
         scopes |= _reject(library, name, why)

@@ -68,11 +68,12 @@ def test_approve_then_reject_then_approve_again(
     assert run_json("show", "maybe")["state"] == "active"
 
 
-def test_approve_changes_nothing_when_one_name_is_wrong(
-    run: Run, run_json: RunJson, add_skill: Add
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_one_wrong_name_changes_nothing(
+    decision: str, run: Run, run_json: RunJson, add_skill: Add
 ) -> None:
     add_skill("maybe", "candidate")
-    run("approve", "maybe", "no-such-skill", code=4)
+    run(decision, "maybe", "no-such-skill", code=4)
     assert run_json("show", "maybe")["state"] == "candidate"
 
 
