@@ -7,11 +7,18 @@ turn the recorded output into an SVG.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
+import os
+import pty
 import re
 import shutil
+import struct
+import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,26 +28,39 @@ from rich.text import Text
 from try_loop import DATA, Client, Stage, wait_for_review
 
 PICTURE = Path(__file__).resolve().parent / "picture.svg"
-WIDTH = 98
-LINES_OF_SKILL = 26
+WIDTH = 112
+LINES_OF_SKILL = 33
 
 
 def colours(stage: Stage, *arguments: str) -> str:
     """What `skill-learner ARGUMENTS` prints in a terminal of this width."""
-    done = stage.run(
-        str(stage.interpreter), "-m", "skill_learner", *arguments,
-        FORCE_COLOR="1", COLUMNS=str(WIDTH), TERM="xterm-256color",
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, WIDTH, 0, 0))
+    terminal = {"COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        [str(stage.interpreter), "-m", "skill_learner", *arguments],
+        cwd=stage.project, env=stage.environment | terminal,
+        stdin=theirs, stdout=theirs, stderr=theirs,
     )  # fmt: skip
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
-    return done.stdout
+    os.close(theirs)
+    printed = b""
+    with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
+        while chunk := os.read(ours, 65536):
+            printed += chunk
+    os.close(ours)
+    text = printed.decode().replace("\r\n", "\n")
+    if process.wait():
+        raise SystemExit(text)
+    return text
 
 
 def record(stage: Stage) -> Console:
     screen = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
 
     def command(*arguments: str, keep: int | None = None) -> None:
-        screen.print(Text.assemble(("$ ", "green"), (" ".join(["skill-learner", *arguments]), "bold")))
+        screen.print(
+            Text.assemble(("$ ", "green"), (" ".join(["skill-learner", *arguments]), "bold"))
+        )
         lines = colours(stage, *arguments).rstrip("\n").splitlines()
         for line in lines[:keep]:
             screen.print(Text.from_ansi(line.replace(str(stage.root), "~")), soft_wrap=False)
@@ -54,7 +74,9 @@ def record(stage: Stage) -> Console:
         client = Client(stage)
         client.play(DATA / file)
         job = wait_for_review(stage, client.session)
-        remark(f"{file.split('-', maxsplit=1)[0]} session, review in the background: {job['detail']}")
+        remark(
+            f"{file.split('-', maxsplit=1)[0]} session, review in the background: {job['detail']}"
+        )
     screen.print()
     command("list")
     (name,) = re.findall(r'"name": "([^"]+)"', stage.learner("list", "--json"))
