@@ -35,6 +35,22 @@ def installs_elsewhere(config: SkillLearnerConfig, project_dir: Path) -> list[di
     ]
 
 
+def every_install(config: SkillLearnerConfig) -> list[dict[str, Any]]:
+    """Every install on record, as it stands today."""
+    found = []
+    for record in installed(config.paths):
+        root = Path(record.root)
+        folder = {"target": record.target, "scope": record.scope, "root": record.root}
+        if not root.is_dir():
+            gone = {"installed": False, "complete": False, "last_fired": None}
+            found.append({**folder, **gone, "missing_folder": True})
+            continue
+        for status in installation_status(config.paths, root):
+            if (status.target, status.scope) == (record.target, record.scope):
+                found.append({**install_data(status), "missing_folder": False})
+    return found
+
+
 def install_data(status: ScopeStatus) -> dict[str, Any]:
     """One install as plain data."""
     data = asdict(status)

@@ -7,8 +7,7 @@ from datetime import datetime
 import click
 
 from skill_learner.cli.output import say, when
-from skill_learner.cli.settings import load
-from skill_learner.config import write_hook_conf
+from skill_learner.cli.settings import load, tell_hooks
 
 
 @click.command()
@@ -24,6 +23,6 @@ def command(until: tuple[str, ...]) -> None:
     words = until[1:] if until and until[0] == "until" else until
     at = moment(" ".join(words), datetime.now()) if words else FOR_EVER
     pause(config.paths, at)
-    write_hook_conf(config)
+    tell_hooks()
     lasts = "until `skill-learner resume`" if at == FOR_EVER else f"until {when(at)}"
     say(f"Paused {lasts}: no event is recorded and no review begins.")

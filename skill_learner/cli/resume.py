@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from skill_learner.cli.output import say
-from skill_learner.cli.settings import load
-from skill_learner.config import write_hook_conf
+from skill_learner.cli.settings import load, tell_hooks
 
 
 @click.command()
@@ -17,7 +16,7 @@ def command() -> None:
     config = load()
     was_paused = resume(config.paths)
     if config.state_dir.is_dir():
-        write_hook_conf(config)
+        tell_hooks()
     say("Recording again." if was_paused else "There was no pause; events are recorded.")
     if config.off:
         say(f"note: still switched off by {config.origins['off']}")

@@ -18,10 +18,14 @@ SHOWN_JOBS = 10
 
 @click.command()
 @project_dir_option
+@click.option("--all", "everywhere", is_flag=True, help="Every install on record, in any project.")
 @json_option
-def command(project_dir: Path, as_json: bool) -> None:
+def command(project_dir: Path, everywhere: bool, as_json: bool) -> None:
     """Show what is installed, when a hook last fired, journals, jobs, skills, today's spend."""
     config = load(project_dir)
+    if everywhere:
+        _show_register(config, as_json)
+        return
     data = status_of(config, project_dir)
     if as_json:
         show_json(data)
@@ -70,6 +74,23 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     }
 
 
+def _show_register(config: SkillLearnerConfig, as_json: bool) -> None:
+    from skill_learner.cli.installs import every_install
+
+    rows = every_install(config)
+    if as_json:
+        show_json(rows)
+    elif rows:
+        columns = ("editor", "scope", "where", "hooks", "last fired")
+        cells = [
+            (row["target"], row["scope"], row["root"], _word(row), when(row["last_fired"]))
+            for row in rows
+        ]
+        show_table(columns, cells)
+    else:
+        say("no install is on record")
+
+
 def _show_installs(data: dict[str, Any]) -> None:
     if data["installs"]:
         rows = [
@@ -85,6 +106,8 @@ def _show_installs(data: dict[str, Any]) -> None:
 
 
 def _word(row: dict[str, Any]) -> str:
+    if row.get("missing_folder"):
+        return "folder gone"
     if not row["installed"]:
         return "gone"
     if row["disabled_by"] or not row["launcher_alive"]:

@@ -1,0 +1,158 @@
+"""Doctor's checks of reviews and skills: what waits, failed, was refused, or cannot be seen."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
+from skill_learner.config import SkillLearnerConfig
+
+if TYPE_CHECKING:
+    from skill_learner.models import Skill
+
+_DAY = 86_400.0
+_DESCRIPTION = 1_536
+"""Characters of a description that Claude Code shows."""
+_LISTING = 8_000
+"""Characters that Claude Code gives to all descriptions on a model with 200k tokens of context;
+above it skills keep their names only."""
+
+
+def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
+    from skill_learner.jobs import JobStore
+    from skill_learner.wiring import reviewer_name
+
+    jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
+    recent = [job for job in jobs if job.updated > time.time() - _DAY]
+    failed = [job for job in recent if job.status in ("failed", "abandoned")]
+    if failed:
+        what = f"{len(failed)} of {len(recent)} failed in 24 h; the last: {failed[-1].detail}"
+        todo = f"skill-learner why {failed[-1].session}; see {config.paths.review_log}"
+        yield Finding("reviews", FAULT, what, todo)
+    else:
+        yield Finding("reviews", OK, f"{len(recent)} in 24 h, none failed")
+    waiting = [job for job in jobs if job.status == "queued"]
+    if waiting:
+        oldest = waiting[0].detail or "they run at the next session's start"
+        yield Finding("queue", NOTE, f"{len(waiting)} wait: {oldest}", "skill-learner review")
+    yield from _unreviewed(config, {job.session for job in jobs if job.is_open})
+    yield Finding("reviewer", OK, reviewer_name(config))
+    yield _ceilings(config)
+
+
+def _unreviewed(config: SkillLearnerConfig, queued: set[str]) -> Iterator[Finding]:
+    """Sessions at rest with work that nothing has asked to review."""
+    from skill_learner.tally import unfinished_sessions
+
+    left = [s for s in unfinished_sessions(config.paths) if s.session_id not in queued]
+
+    def queue() -> str:
+        from skill_learner.jobs import JobStore
+        from skill_learner.pipeline.requests import wish_for_session
+
+        wishes = [wish_for_session(config.paths, s.session_id, "recover") for s in left]
+        store = JobStore(config.paths)
+        for wish in wishes:
+            if wish is not None:
+                store.queue(wish)
+        return f"queued {len(left)} reviews"
+
+    if left:
+        what = f"{len(left)} sessions got no end and no review, the newest {left[-1].session_id}"
+        todo = f"skill-learner review --session {left[-1].session_id}"
+        yield Finding("journals", NOTE, what, todo, queue)
+
+
+def _ceilings(config: SkillLearnerConfig) -> Finding:
+    from skill_learner.ledger import Ledger
+
+    spend = Ledger(config.paths.ledger).today()
+    reached = spend.reviews >= config.daily_reviews or spend.tokens >= config.daily_tokens
+    what = (
+        f"{spend.reviews} of {config.daily_reviews} reviews, "
+        f"{spend.tokens:,} of {config.daily_tokens:,} tokens today"
+    )
+    todo = "raise `daily_reviews` or `daily_tokens`, or wait for tomorrow" if reached else ""
+    return Finding("ceilings", NOTE if reached else OK, what, todo)
+
+
+def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
+    from skill_learner.wiring import ACTIVE, build_library
+
+    library = build_library(config)
+    problems = library.problems()
+    for problem in problems:
+        yield Finding("library", FAULT, problem.message, problem.hint)
+    if not problems:
+        yield Finding("library", OK, f"{len(library.list())} skills in {config.skills_dir}")
+    active = library.list(ACTIVE)
+    yield from _unreadable(active)
+    yield from _listing(config, project_dir, active)
+
+
+def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
+    for skill in skills:
+        folder = Path(skill.path).parent.name
+        if not skill.description.strip():
+            what = f"{skill.path} has no description, so no editor knows when to use it"
+            yield Finding("skill", FAULT, what, "give it a `description`")
+        elif len(skill.description) > _DESCRIPTION:
+            what = f"{skill.path}: its description is cut at {_DESCRIPTION} characters"
+            yield Finding("skill", NOTE, what, "shorten it")
+        elif folder != skill.name:
+            what = f"{skill.path}: the folder is called {folder}, the skill {skill.name}"
+            yield Finding("skill", NOTE, what, "give both the same name")
+
+
+def _listing(
+    config: SkillLearnerConfig, project_dir: Path, active: Sequence[Skill]
+) -> Iterator[Finding]:
+    """What this project's agent is shown."""
+    from skill_learner.cli.settings import key_of, root_of
+    from skill_learner.project import load_project
+    from skill_learner.publish.index import shown_count
+    from skill_learner.wiring import build_publisher, project_config
+
+    key, root = key_of(project_dir), root_of(project_dir)
+    record = load_project(config.paths, key)
+    scopes = {key, "user", *(record.aliases if record else ())}
+    shown = [skill for skill in active if skill.scope in scopes]
+    if not shown:
+        return
+    budget = project_config(config, root).index_tokens
+    fitting = shown_count(shown, budget)
+    size = sum(len(skill.name) + len(skill.description) + 4 for skill in shown)
+    if fitting < len(shown):
+        what = f"the index shows {fitting} of {len(shown)} skills (index_tokens {budget:,})"
+        yield Finding("listing", NOTE, what, "raise `index_tokens`, or reject what is not used")
+    if size > _LISTING:
+        what = f"descriptions take {size:,} characters; above {_LISTING:,} only names may be shown"
+        yield Finding("listing", NOTE, what, "skill-learner stats shows what is never used")
+    if fitting == len(shown) and size <= _LISTING:
+        yield Finding("listing", OK, f"{len(shown)} skills, {size:,} characters")
+    if record is None or not record.installs:
+        return
+    broken = list(_broken_links(root))
+
+    def publish() -> str:
+        build_publisher(config)(str(root), key)
+        return f"published {len(shown)} skills to {root}"
+
+    if broken:
+        what = f"links that lead nowhere: {', '.join(broken)}"
+        todo = f"skill-learner init --target {record.installs[0].target}"
+        yield Finding("listing", FAULT, what, todo, publish)
+
+
+def _broken_links(root: Path) -> Iterator[str]:
+    from skill_learner.targets import TARGETS, get_target
+
+    for name in TARGETS:
+        folder = root / get_target(name).SKILLS_DIR["project"]
+        for path in sorted(folder.glob("*")) if folder.is_dir() else ():
+            if path.is_symlink() and not os.path.exists(path):
+                yield str(path)
