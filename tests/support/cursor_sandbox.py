@@ -68,13 +68,17 @@ class CursorSandbox:
         }
 
     def start(
-        self, command: list[str | bytes], stdin: bytes = b"", cwd: Path | None = None
+        self,
+        command: list[str | bytes],
+        stdin: bytes = b"",
+        cwd: Path | None = None,
+        environ: dict[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             command,
             input=stdin,
             capture_output=True,
-            env=self.environ,
+            env=environ or self.environ,
             cwd=cwd or self.project,
             timeout=30,
             check=False,
