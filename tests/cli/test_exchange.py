@@ -11,8 +11,8 @@ from click.testing import Result
 
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import SkillFormatError
-from skill_learner.models import Skill
 from skill_learner.exchange.documents import read_document
+from skill_learner.models import Skill
 from skill_learner.wiring import build_library
 
 Run = Callable[..., Result]
