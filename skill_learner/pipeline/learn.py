@@ -13,12 +13,8 @@ from skill_learner.models import Session
 from skill_learner.pipeline.carry_out import carry_out
 from skill_learner.pipeline.foreign_sessions import why_foreign
 from skill_learner.pipeline.outcome import NOTHING_NON_OBVIOUS, JobOutcome, nothing
-from skill_learner.pipeline.review_request import (
-    build_request,
-    fit_to_leave,
-    redacted_episode,
-    scope_of,
-)
+from skill_learner.pipeline.parts import review_parts
+from skill_learner.pipeline.review_request import build_request, redacted_episode, scope_of
 from skill_learner.pipeline.sequences import earlier_sequences, remember_sequence
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.privacy import without_private
@@ -55,10 +51,11 @@ def learn_from(
     if episodes or (review_when or services.config.review_when) == "always":
         reviewer = services.make_reviewer()
         metered = _meter(services, reviewer, job or session.id)
-        progress("writing the digest")
-        request = build_request(services, session, episodes, redactor)
         progress(f"asking {reviewer.name}")
-        review = reviewer.review(fit_to_leave(request, redactor) if metered else request)
+        if metered:
+            review = review_parts(services, session, reviewer, episodes, redactor)
+        else:
+            review = reviewer.review(build_request(services, session, episodes, redactor))
         progress("judging the proposals")
         shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
         outcome = carry_out(services, session, review, reviewer, shown)
