@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from skill_learner.models import CallResult, Digest, Episode, Review, Session, Skill, Usage
+from skill_learner.ranking.plan import Plan
+from skill_learner.ranking.score import Candidate
 
 
 class LLMToolCall(Protocol):
@@ -104,11 +106,14 @@ class TranscriptReader(Protocol):
 
 @dataclass(frozen=True)
 class SearchHit:
-    """score: higher is better, comparable within one query only."""
+    """score: higher is better, in 0..1, comparable within one query only. strength: comparable
+    between queries (see `ranking.strength`). signals: what made the score, by name."""
 
     skill: Skill
     score: float
     matched: Mapping[str, tuple[str, ...]]
+    strength: float = 0.0
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,8 @@ class IndexDocument:
 
     key: its place in the library. stamp: see `SkillLibrary.stamps`. content_hash: equal for equal
     content, state and scope. The texts are ready for indexing: `parts` the words inside code words,
-    `bigrams` pairs of characters of scripts that write no spaces.
+    `bigrams` pairs of characters of scripts that write no spaces. head: lines of stems, see
+    `ranking.score.HEAD_LINES`. summary: the beginning of the description.
     """
 
     key: str
@@ -133,28 +139,8 @@ class IndexDocument:
     code: str = ""
     parts: str = ""
     bigrams: str = ""
-
-
-@dataclass(frozen=True)
-class IndexQuery:
-    """Words (any of them) and character pairs to look for, in skills of these states and scopes
-    (None: of all)."""
-
-    words: tuple[str, ...]
-    bigrams: tuple[str, ...]
-    states: frozenset[str]
-    scopes: frozenset[str] | None
-    limit: int
-
-
-@dataclass(frozen=True)
-class IndexMatch:
-    """head: how well name and description match; whole: how well the whole skill does. Higher is
-    better; comparable within one query only."""
-
-    key: str
-    head: float
-    whole: float
+    head: str = ""
+    summary: str = ""
 
 
 class SkillIndex(Protocol):
@@ -171,11 +157,23 @@ class SkillIndex(Protocol):
     def restamp(self, stamps: Mapping[str, str]) -> None:
         """Give documents whose content is unchanged a new stamp."""
 
-    def rarest(self, words: Sequence[str], limit: int) -> list[str]:
-        """Those of `words` that occur in the index at all, rarest first, at most `limit`."""
+    def size(self) -> int:
+        """How many documents there are."""
 
-    def match(self, query: IndexQuery) -> list[IndexMatch]:
-        """The best documents for a query, unordered."""
+    def frequencies(self, words: Sequence[str]) -> dict[str, int]:
+        """In about how many documents each of `words` occurs, for those that occur at all."""
+
+    def name_words(self, beginning: str) -> list[str]:
+        """Words of names that begin so; those of removed documents may be among them."""
+
+    def match(
+        self, plan: Plan, states: Collection[str], scopes: Collection[str] | None, limit: int
+    ) -> list[Candidate]:
+        """The best documents of these states and scopes (None: of all) that hold any of the plan's
+        words, with what the index says of each in the signals WHOLE and PHRASE."""
+
+    def holding(self, key: str, words: Sequence[str]) -> set[str]:
+        """Those of `words` that occur anywhere in a document."""
 
     def clear(self) -> None: ...
 

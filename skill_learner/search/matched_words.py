@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from skill_learner.models import Skill
-from skill_learner.search.query_text import bigrams, camel_parts
+from skill_learner.search.documents import bigrams, camel_parts
 
 _ENDINGS = re.compile(r"(?:ations?|ings?|ied|edly|ed|ies|es|s|ly|y|e)$")
 
@@ -19,6 +19,7 @@ def matched_words(
         "name": skill.name,
         "description": skill.description,
         "trigger": skill.trigger_key,
+        "asks": "\n".join(skill.asks),
         "body": skill.body,
     }
     beginnings = "|".join(sorted(re.escape(_stem(word)) for word in words)) or r"(?!)"

@@ -1,4 +1,4 @@
-"""Search over the library: one index, two signals, the skills themselves read from their files."""
+"""Search over the library: the index finds and ranks, the skills are read from their files."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from skill_learner.errors import IndexUnusableError, LibraryError, SkillFormatError
-from skill_learner.interfaces import IndexMatch, IndexQuery, SearchHit, SkillIndex
+from skill_learner.interfaces import SearchHit, SkillIndex
 from skill_learner.models import Skill, SkillState
+from skill_learner.ranking.find import find, measure_strength
+from skill_learner.ranking.score import SIGNALS
+from skill_learner.search.documents import document_of
 from skill_learner.search.matched_words import matched_words
-from skill_learner.search.query_text import document_of, query_bigrams, query_words
 
 log = logging.getLogger(__name__)
 
 USER_SCOPE = "user"
 ACTIVE: tuple[SkillState, ...] = ("active",)
-_MOST_TERMS = 24
-_CANDIDATES = 200
 _BATCH = 500
 _MOST_READ = 300
-_HEAD_SHARE, _WHOLE_SHARE = 0.3, 0.7
-"""Shares of name+description and of the whole skill, each divided by its best: measured to find
-more than either, or than one table with weights."""
 
 
 class IndexedLibrary(Protocol):
@@ -161,38 +158,21 @@ class SkillSearch:
         self, query: str, top_k: int, scope: str | None, states: Collection[SkillState]
     ) -> list[SearchHit]:
         self._sync()
-        words = query_words(query)
-        asked = IndexQuery(
-            words=tuple(self._index.rarest(words, _MOST_TERMS)),
-            bigrams=tuple(self._index.rarest(query_bigrams(query), _MOST_TERMS)),
-            states=frozenset(states),
-            scopes=None if scope is None else frozenset({scope, USER_SCOPE}),
-            limit=_CANDIDATES,
-        )
+        scopes = None if scope is None else frozenset({scope, USER_SCOPE})
+        found = find(self._index, query, frozenset(states), scopes)
+        measure_strength(self._index, found)
         hits: list[SearchHit] = []
-        for key, score in _combined(self._index.match(asked)):
+        for candidate in found.candidates:
             if len(hits) >= top_k:
                 break
             try:
-                skill = self._library.at(key)
+                skill = self._library.at(candidate.key)
             except (SkillFormatError, LibraryError):
                 continue  # changed since the index was brought up to date
-            hits.append(SearchHit(skill, score, matched_words(skill, asked.words, asked.bigrams)))
+            matched = matched_words(skill, found.plan.words, found.plan.bigrams)
+            signals = dict(zip(SIGNALS, candidate.signals, strict=True))
+            hits.append(SearchHit(skill, candidate.score, matched, candidate.strength, signals))
         return hits
-
-
-def _combined(matches: list[IndexMatch]) -> list[tuple[str, float]]:
-    """Keys with their scores in 0..1, best first; equal scores by name."""
-    best_head = max((match.head for match in matches), default=0.0) or 1.0
-    best_whole = max((match.whole for match in matches), default=0.0) or 1.0
-    scored = [
-        (
-            match.key,
-            _HEAD_SHARE * match.head / best_head + _WHOLE_SHARE * match.whole / best_whole,
-        )
-        for match in matches
-    ]
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _written(stamp: str) -> float:

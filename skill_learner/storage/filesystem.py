@@ -6,11 +6,14 @@ import math
 import re
 import threading
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skill_learner.interfaces import IndexDocument, IndexMatch, IndexQuery
+from skill_learner.interfaces import IndexDocument
+from skill_learner.ranking.plan import Plan
+from skill_learner.ranking.score import Candidate
+from skill_learner.ranking.words import parse_query
 
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(r"(?:ations?|ings?|edly|ed|ies|es|s|ly|e)$")
@@ -24,7 +27,6 @@ _WEIGHTS = {
     "parts": 0.5,
     "bigrams": 0.15,
 }
-_HEAD = ("name", "description")
 _K1, _B = 1.2, 0.75
 _DEAD_FLOOR = 500
 
@@ -43,7 +45,7 @@ class FilesystemIndex:
     def _forget(self) -> None:
         self._slots: list[IndexDocument | None] = []
         self._by_key: dict[str, int] = {}
-        self._head = _Postings()
+        self._name_words: set[str] = set()
         self._whole = _Postings()
 
     def stamps(self) -> dict[str, tuple[str, str]]:
@@ -66,8 +68,8 @@ class FilesystemIndex:
     def _add(self, document: IndexDocument) -> None:
         slot = len(self._slots)
         columns = {name: _tokens(getattr(document, name)) for name in _WEIGHTS}
-        self._head.add(slot, {name: columns[name] for name in _HEAD})
         self._whole.add(slot, columns)
+        self._name_words.update(parse_query(document.name).words)
         self._slots.append(replace(document, prose="", code="", parts="", bigrams=""))
         self._by_key[document.key] = slot
 
@@ -79,32 +81,46 @@ class FilesystemIndex:
                 if slot is not None and document is not None:
                     self._slots[slot] = replace(document, stamp=stamp)
 
-    def rarest(self, words: Sequence[str], limit: int) -> list[str]:
+    def size(self) -> int:
+        return len(self._by_key)
+
+    def frequencies(self, words: Sequence[str]) -> dict[str, int]:
         with self._lock:
             counts = {
                 word: sum(self._slots[slot] is not None for slot in self._whole.slots(_stem(word)))
                 for word in dict.fromkeys(words)
             }
-        found = [word for word, count in counts.items() if count]
-        return sorted(found, key=counts.__getitem__)[:limit]
+        return {word: count for word, count in counts.items() if count}
 
-    def match(self, query: IndexQuery) -> list[IndexMatch]:
-        words = [_stem(word) for word in query.words]
+    def name_words(self, beginning: str) -> list[str]:
+        with self._lock:
+            return sorted(word for word in self._name_words if word.startswith(beginning))
+
+    def match(
+        self, plan: Plan, states: Collection[str], scopes: Collection[str] | None, limit: int
+    ) -> list[Candidate]:
+        words = [*map(_stem, plan.words), *plan.bigrams]
 
         def eligible(slot: int) -> bool:
             document = self._slots[slot]
             return (
                 document is not None
-                and document.state in query.states
-                and (query.scopes is None or document.scope in query.scopes)
+                and document.state in states
+                and (scopes is None or document.scope in scopes)
             )
 
         with self._lock:
-            head = self._head.scores(words, eligible)
-            whole = self._whole.scores([*words, *query.bigrams], eligible)
-            best = sorted(whole, key=lambda slot: -whole[slot])[: query.limit]
-            keys = {slot: document.key for slot in best if (document := self._slots[slot])}
-        return [IndexMatch(key, head.get(slot, 0.0), whole[slot]) for slot, key in keys.items()]
+            whole = self._whole.scores(words, eligible)
+            best = sorted(whole, key=lambda slot: -whole[slot])[:limit]
+            found = [(slot, document) for slot in best if (document := self._slots[slot])]
+        return [
+            Candidate(d.key, d.name, d.summary, d.head, whole[slot], 0.0, slot) for slot, d in found
+        ]
+
+    def holding(self, key: str, words: Sequence[str]) -> set[str]:
+        with self._lock:
+            slot = self._by_key.get(key)
+            return {word for word in words if slot in self._whole.slots(_stem(word))}
 
     def clear(self) -> None:
         with self._lock:

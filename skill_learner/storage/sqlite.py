@@ -1,6 +1,6 @@
-"""The default index: SQLite with two full-text tables, derived from the library's files.
+"""The default index: SQLite with a full-text table, derived from the library's files.
 
-It holds no text of its own (the tables are contentless), so that it stays small. A changed skill
+It holds little text of its own (the table is contentless), so that it stays small. A changed skill
 gets a new row; the old one's words stay behind, unreachable, until enough of them have gathered
 for `stamps` to report an empty index, which makes the caller fill it afresh. A file that is
 damaged, or from a newer version, is thrown away and made again.
@@ -11,26 +11,26 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from skill_learner.errors import IndexUnusableError
 from skill_learner.files import ensure_private_dir
-from skill_learner.interfaces import IndexDocument, IndexMatch, IndexQuery
-from skill_learner.storage.sqlite_schema import (
-    HEAD_WEIGHTS,
-    TOKENIZER,
-    WHOLE_WEIGHTS,
-    NewerSchemaError,
-    migrate,
-)
+from skill_learner.interfaces import IndexDocument
+from skill_learner.ranking import sqlite_reader
+from skill_learner.ranking.plan import Plan
+from skill_learner.ranking.score import Candidate
+from skill_learner.ranking.sqlite_reader import match
+from skill_learner.ranking.words import parse_query
+from skill_learner.storage.sqlite_schema import NewerSchemaError, migrate
 
 T = TypeVar("T")
 
 _BUSY_MS = 5_000
 _DEAD_FLOOR = 500
 _WAL_BYTES = 4 << 20
+_FIELDS = ("key", "stamp", "content_hash", "state", "scope", "name", "summary", "head")
 _WHOLE_COLUMNS = ("name", "description", "triggers", "asks", "prose", "code", "parts", "bigrams")
 
 
@@ -75,42 +75,36 @@ class SqliteIndex:
 
         self._run(write)
 
-    def rarest(self, words: Sequence[str], limit: int) -> list[str]:
-        def read(connection: sqlite3.Connection) -> list[str]:
-            connection.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked"
-                f" USING fts5(word, tokenize = '{TOKENIZER}')"
-            )
-            connection.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms"
-                " USING fts5vocab('temp', 'asked', 'instance')"
-            )
-            with _transaction(connection):
-                connection.execute("DELETE FROM temp.asked")
-                connection.executemany(
-                    "INSERT INTO temp.asked(rowid, word) VALUES (?, ?)", enumerate(words)
-                )
-                rows = connection.execute(
-                    "SELECT a.doc, min(v.doc) FROM temp.asked_terms a"
-                    " JOIN main.whole_terms v ON v.term = a.term"
-                    " GROUP BY a.doc ORDER BY 2, 1 LIMIT ?",
-                    (limit,),
-                ).fetchall()
-            return [words[number] for number, _ in rows]
+    def size(self) -> int:
+        return self._run(sqlite_reader.size)
 
-        return self._run(read) if words else []
+    def frequencies(self, words: Sequence[str]) -> dict[str, int]:
+        return self._run(lambda connection: sqlite_reader.frequencies(connection, words))
 
-    def match(self, query: IndexQuery) -> list[IndexMatch]:
-        def read(connection: sqlite3.Connection) -> list[IndexMatch]:
-            head = _ranked(connection, "head", HEAD_WEIGHTS, _expression(query.words, ()), query)
-            expression = _expression(query.words, query.bigrams)
-            whole = _ranked(connection, "whole", WHOLE_WEIGHTS, expression, query)
-            return [
-                IndexMatch(key, head.get(key, 0.0), whole.get(key, 0.0))
-                for key in {**head, **whole}
-            ]
+    def name_words(self, beginning: str) -> list[str]:
+        return self._run(lambda connection: sqlite_reader.name_words(connection, beginning))
+
+    def match(
+        self, plan: Plan, states: Collection[str], scopes: Collection[str] | None, limit: int
+    ) -> list[Candidate]:
+        return self._run(lambda connection: match(connection, plan, states, scopes, limit))
+
+    def holding(self, key: str, words: Sequence[str]) -> set[str]:
+        def read(connection: sqlite3.Connection) -> set[str]:
+            row = connection.execute("SELECT id FROM documents WHERE key = ?", (key,)).fetchone()
+            return sqlite_reader.holding(connection, row[0], words) if row else set()
 
         return self._run(read)
+
+    def finish(self) -> None:
+        """Merge what many updates left in pieces: smaller and faster from then on."""
+
+        def merge(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT INTO whole(whole) VALUES ('optimize')")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("VACUUM")
+
+        self._run(merge)
 
     def clear(self) -> None:
         with self._lock:
@@ -180,13 +174,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _insert(connection: sqlite3.Connection, document: IndexDocument) -> None:
+    fields = ", ".join(_FIELDS)
+    marks = ", ".join("?" for _ in _FIELDS)
     cursor = connection.execute(
-        "INSERT INTO documents(key, stamp, content_hash, state, scope) VALUES (?, ?, ?, ?, ?)",
-        (document.key, document.stamp, document.content_hash, document.state, document.scope),
-    )
-    connection.execute(
-        "INSERT INTO head(rowid, name, description) VALUES (?, ?, ?)",
-        (cursor.lastrowid, document.name, document.description),
+        f"INSERT INTO documents({fields}) VALUES ({marks})",
+        [getattr(document, field) for field in _FIELDS],
     )
     columns = ", ".join(_WHOLE_COLUMNS)
     marks = ", ".join("?" for _ in _WHOLE_COLUMNS)
@@ -194,6 +186,8 @@ def _insert(connection: sqlite3.Connection, document: IndexDocument) -> None:
         f"INSERT INTO whole(rowid, {columns}) VALUES (?, {marks})",
         (cursor.lastrowid, *(getattr(document, column) for column in _WHOLE_COLUMNS)),
     )
+    words = [(word,) for word in parse_query(document.name).words]
+    connection.executemany("INSERT OR IGNORE INTO name_words VALUES (?)", words)
 
 
 def _worn(connection: sqlite3.Connection) -> bool:
@@ -201,38 +195,6 @@ def _worn(connection: sqlite3.Connection) -> bool:
     live, newest = connection.execute("SELECT count(*), max(id) FROM documents").fetchone()
     dead = (newest or 0) - live
     return bool(dead > _DEAD_FLOOR + live // 4)
-
-
-def _expression(words: Sequence[str], bigrams: Sequence[str]) -> str:
-    """An FTS5 expression that any of these matches. Each is quoted, so nothing is syntax."""
-    parts = [_quoted(word) for word in words]
-    if bigrams:
-        parts.append(f"bigrams : ({' OR '.join(map(_quoted, bigrams))})")
-    return " OR ".join(parts)
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace("\x00", " ").replace('"', '""') + '"'
-
-
-def _ranked(
-    connection: sqlite3.Connection, table: str, weights: str, expression: str, query: IndexQuery
-) -> dict[str, float]:
-    if not expression:
-        return {}
-    states = sorted(query.states)
-    condition = f"d.state IN ({', '.join('?' for _ in states)})"
-    values: list[object] = [expression, *states]
-    if query.scopes is not None:
-        condition += f" AND d.scope IN ({', '.join('?' for _ in query.scopes)})"
-        values += sorted(query.scopes)
-    rows = connection.execute(
-        f"SELECT d.key, -bm25({table}, {weights}) AS score FROM {table}"
-        f" JOIN documents d ON d.id = {table}.rowid"
-        f" WHERE {table} MATCH ? AND {condition} ORDER BY score DESC LIMIT ?",
-        [*values, query.limit],
-    )
-    return dict(rows.fetchall())
 
 
 def _is_busy(error: Exception) -> bool:

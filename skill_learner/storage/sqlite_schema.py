@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-TOKENIZER = "porter unicode61 remove_diacritics 2"
-
-HEAD_WEIGHTS = "10.0, 5.0"
-WHOLE_WEIGHTS = "10.0, 5.0, 5.0, 5.0, 1.0, 0.3, 0.5, 0.15"
-"""Of name, description, triggers, asks, prose, code, parts, bigrams."""
+from skill_learner.ranking.sqlite_reader import TOKENIZER
 
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -20,6 +16,23 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             " scope TEXT NOT NULL)",
             "CREATE VIRTUAL TABLE head USING"
             f" fts5(name, description, content = '', tokenize = '{TOKENIZER}')",
+            "CREATE VIRTUAL TABLE whole USING fts5(name, description, triggers, asks, prose, code,"
+            f" parts, bigrams, content = '', tokenize = '{TOKENIZER}')",
+            "CREATE VIRTUAL TABLE whole_terms USING fts5vocab('whole', 'row')",
+        ),
+    ),
+    (
+        "0002 one full-text table, short texts as stems beside it, filled anew",
+        (
+            "DROP TABLE head",
+            "DROP TABLE whole_terms",
+            "DROP TABLE whole",
+            "DROP TABLE documents",
+            "CREATE TABLE documents(id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE,"
+            " stamp TEXT NOT NULL, content_hash TEXT NOT NULL, state TEXT NOT NULL,"
+            " scope TEXT NOT NULL, name TEXT NOT NULL, summary TEXT NOT NULL, head TEXT NOT NULL)",
+            "CREATE INDEX documents_eligible ON documents(state, scope)",
+            "CREATE TABLE name_words(word TEXT PRIMARY KEY) WITHOUT ROWID",
             "CREATE VIRTUAL TABLE whole USING fts5(name, description, triggers, asks, prose, code,"
             f" parts, bigrams, content = '', tokenize = '{TOKENIZER}')",
             "CREATE VIRTUAL TABLE whole_terms USING fts5vocab('whole', 'row')",

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from skill_learner.errors import IndexUnusableError
-from skill_learner.interfaces import IndexDocument, IndexQuery
+from skill_learner.interfaces import IndexDocument
+from skill_learner.ranking.plan import Plan
+from skill_learner.ranking.score import PHRASE
 from skill_learner.storage import sqlite as sqlite_storage
 from skill_learner.storage.sqlite import SqliteIndex
 
@@ -21,8 +23,9 @@ def document(key: str, prose: str = "word") -> IndexDocument:
 
 
 def found(index: SqliteIndex, word: str = "word") -> set[str]:
-    asked = IndexQuery((word,), (), frozenset({"active"}), None, 50)
-    return {match.key for match in index.match(asked)}
+    plan = Plan()
+    plan.words = [word]
+    return {candidate.key for candidate in index.match(plan, {"active"}, None, 50)}
 
 
 @pytest.fixture
@@ -38,6 +41,28 @@ def test_it_lasts(db: Path) -> None:
     assert found(second) == {"a"}
     assert db.stat().st_mode & 0o077 == 0
     second.close()
+
+
+def test_phrases_are_told_from_words_that_only_occur(db: Path) -> None:
+    index = SqliteIndex(db)
+    index.update([document("a", "layer cache"), document("b", "cache of a layer")], [])
+    index.update([document(f"p{n}", "padding") for n in range(9)], [])
+    plan = Plan()
+    plan.words, plan.pairs = ["layer", "cache"], [("layer", "cache")]
+    phrases = {c.key: c.signals[PHRASE] for c in index.match(plan, {"active"}, None, 9)}
+    assert phrases["a"] > 0
+    assert phrases["b"] == 0
+    index.close()
+
+
+def test_finishing_leaves_everything_to_be_found(db: Path) -> None:
+    index = SqliteIndex(db)
+    for number in range(60):
+        index.update([document(f"k{number}", f"word{number} shared")], [])
+    index.finish()
+    assert found(index, "word7") == {"k7"}
+    assert len(found(index, "shared")) == 50
+    index.close()
 
 
 def overwrite_with_text(db: Path) -> None:
@@ -83,7 +108,7 @@ def test_a_damaged_or_newer_file_is_made_again(db: Path, damage: Callable[[Path]
     known = reopened.stamps()
     reopened.update([document("fresh", "unique")], list(known))
     assert found(reopened, "unique") == {"fresh"}
-    assert reopened.rarest(["unique"], 3) == ["unique"]
+    assert reopened.frequencies(["unique"]) == {"unique": 1}
     reopened.close()
 
 

@@ -6,13 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skill_learner.models import Skill
-from skill_learner.search.query_text import (
-    bigrams,
-    camel_parts,
-    document_of,
-    query_bigrams,
-    query_words,
-)
+from skill_learner.ranking import words as ranking_words
+from skill_learner.ranking.words import parse_query, stem, stems_of
+from skill_learner.search.documents import bigrams, camel_parts, document_of
+
+
+def query_words(text: str) -> list[str]:
+    return parse_query(text).words
+
+
+def query_bigrams(text: str) -> list[str]:
+    return parse_query(text).bigrams
 
 
 def skill(body: str, description: str = "Use it") -> Skill:
@@ -68,3 +72,37 @@ def test_an_open_fence_reaches_to_the_end() -> None:
 def test_any_text_is_a_query_and_a_skill(text: str) -> None:
     assert all(word == word.lower() for word in query_words(text))
     document_of(skill(text, text), "k", "s")
+
+
+@given(st.from_regex(r"[A-Za-z0-9]{1,12}", fullmatch=True))
+def test_queries_and_documents_take_code_words_apart_alike(word: str) -> None:
+    assert ranking_words.camel_parts(word) == camel_parts(word)
+
+
+def test_endings_do_not_part_a_word_from_itself() -> None:
+    for one, other in [
+        ("building", "builds"),
+        ("migrations", "migrate"),
+        ("stopped", "stops"),
+        ("queries", "query"),
+        ("classes", "class"),
+        ("deployment", "deploying"),
+    ]:
+        assert stem(one) == stem(other), (one, other)
+    assert stem("postgres") != stem("post")
+
+
+def test_what_follows_what_skips_stop_words() -> None:
+    assert ("layer", "cache") in parse_query("Is the layer of the cache gone?").follows
+
+
+def test_short_texts_keep_their_order() -> None:
+    assert stems_of("Fix useEffect 构建失败") == [
+        "fix",
+        "useeffect",
+        "构建",
+        "建失",
+        "失败",
+        "use",
+        "effect",
+    ]

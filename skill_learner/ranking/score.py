@@ -1,0 +1,134 @@
+"""The order of candidates: six signals, each divided by the best candidate's.
+
+What the full-text index says of the whole skill decides most. The others look at the short texts
+(name, description, trigger sentences, stored asks) and at words that stand together.
+"""
+
+from skill_learner.ranking.plan import Plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WHOLE, HEAD, TOGETHER, NAME, TRIGGER, PHRASE, ASK = range(7)
+SIGNALS = ("whole", "head", "together", "name", "trigger", "phrase", "ask")
+WEIGHTS = (0.7, 0.05, 0.1, 0.1, 0.1, 0.1, 0.4)
+WEIGHTS_CJK = (0.7, 0.3, 0.3, 0.1, 0.1, 0.2, 0.4)
+"""For queries with runs of characters: pairs tell little in long bodies, more in short texts."""
+
+_K1, _B = 1.2, 0.5
+_USUAL_HEAD, _USUAL_TRIGGER = 45, 30
+_NAME_TIMES, _DESCRIPTION_TIMES = 10, 5
+_UNKNOWN_NAME_WORD = 6.0
+_NAME_GAP = 5
+_NEAR = 4
+_MOST_TERMS = 32
+
+
+class Candidate:
+    """One skill that the index found. summary: the beginning of its description. head: lines of
+    stems (see `HEAD_LINES`). number: the index's own. signals: what each says, before any division;
+    score: the sum that orders."""
+
+    __slots__ = ("head", "key", "name", "number", "score", "signals", "strength", "summary")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - a row of the index
+        self,
+        key: str,
+        name: str,
+        summary: str,
+        head: str,
+        whole: float,
+        phrase: float,
+        number: int = 0,
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.summary = summary
+        self.head = head
+        self.number = number
+        self.signals = [whole, 0.0, 0.0, 0.0, 0.0, phrase, 0.0]
+        self.score = 0.0
+        self.strength = 0.0
+
+
+HEAD_LINES = 3
+"""A head's first lines are the stems of name, description and triggers; each further one is those
+of a stored ask."""
+
+
+def rank(plan: Plan, candidates: "Sequence[Candidate]") -> "list[Candidate]":
+    """The candidates with their scores in 0..1, best first; equal ones by key."""
+    terms = set(sorted(plan.idf, key=plan.idf.__getitem__, reverse=True)[:_MOST_TERMS])
+    for candidate in candidates:
+        _look_at_head(candidate, plan, terms)
+    weights = WEIGHTS_CJK if plan.bigrams else WEIGHTS
+    best = [max((c.signals[i] for c in candidates), default=0.0) for i in range(len(weights))]
+    total = sum(weight for weight, top in zip(weights, best, strict=True) if top > 0) or 1.0
+    for candidate in candidates:
+        score = 0.0
+        for weight, signal, top in zip(weights, candidate.signals, best, strict=True):
+            if top > 0:
+                score += weight * signal / top
+        candidate.score = score / total
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))
+
+
+def _look_at_head(candidate: Candidate, plan: Plan, terms: set[str]) -> None:
+    lines = candidate.head.split("\n")
+    name = lines[0].split() if lines else []
+    description = lines[1].split() if len(lines) > 1 else []
+    idf, signals = plan.idf, candidate.signals
+    places: dict[str, list[int]] = {}
+    times: dict[str, int] = {}
+    for place, term in enumerate(name):
+        if term in terms:
+            times[term] = times.get(term, 0) + _NAME_TIMES
+            places.setdefault(term, []).append(place)
+    start = len(name) + _NAME_GAP
+    for place, term in enumerate(description, start):
+        if term in terms:
+            times[term] = times.get(term, 0) + _DESCRIPTION_TIMES
+            places.setdefault(term, []).append(place)
+    signals[HEAD] = _bm25(times, idf, (len(name) + len(description)) / _USUAL_HEAD)
+    signals[TOGETHER] = _together(plan, places)
+    told = {term for term in name if term in terms}
+    if told:
+        mass = sum(idf[term] for term in told)
+        rest = sum(idf.get(term, _UNKNOWN_NAME_WORD) for term in set(name) - told)
+        signals[NAME] = mass * mass / (mass + rest)
+    if len(lines) > HEAD_LINES - 1 and lines[2]:
+        trigger = lines[2].split()
+        times = {}
+        for term in trigger:
+            if term in terms:
+                times[term] = times.get(term, 0) + 1
+        signals[TRIGGER] = _bm25(times, idf, len(trigger) / _USUAL_TRIGGER)
+    if len(lines) > HEAD_LINES:
+        signals[ASK] = max(_likeness(line, plan) for line in lines[HEAD_LINES:])
+
+
+def _bm25(times: dict[str, int], idf: dict[str, float], length: float) -> float:
+    damping = _K1 * (1 - _B + _B * length)
+    return sum(idf[term] * n * (_K1 + 1) / (n + damping) for term, n in times.items())
+
+
+def _together(plan: Plan, places: dict[str, list[int]]) -> float:
+    score = 0.0
+    for first, second in plan.follows:
+        if first in places and second in places:
+            gap = min(abs(a - b) for a in places[first] for b in places[second])
+            if gap <= _NEAR:
+                weight = min(plan.idf[first], plan.idf[second])
+                score += weight if gap <= 1 else weight / 2
+    return score
+
+
+def _likeness(ask: str, plan: Plan) -> float:
+    """How much of what the query tells an earlier ask told too, and of the ask the query."""
+    words = set(ask.split())
+    shared = sum(plan.idf[word] for word in words if word in plan.idf)
+    if not shared:
+        return 0.0
+    rest = _UNKNOWN_NAME_WORD * sum(word not in plan.idf for word in words)
+    return float(shared / (plan.mass * (shared + rest)) ** 0.5) if plan.mass else 0.0
