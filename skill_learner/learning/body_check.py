@@ -11,7 +11,7 @@ from skill_learner.learning.commands import parts_of
 from skill_learner.learning.languages import detect_language
 from skill_learner.learning.never_saved import never_saved, without_counts
 from skill_learner.learning.proof import ProofTexts
-from skill_learner.learning.prose_words import FAILURE, NEGATED, NOT_VERIFIED, UNVERIFIED
+from skill_learner.learning.prose_words import EXISTENCE, FAILURE, NEGATED, NOT_VERIFIED, UNVERIFIED
 from skill_learner.learning.session_names import SessionNames
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
@@ -167,6 +167,8 @@ def _claim_fault(sentence: str, ground: Ground) -> str:
     figure = prose.unknown_figure(sentence, ground.texts)
     if figure:
         return f"no result shows {figure}"
+    if EXISTENCE.search(sentence) and "untested" in _standings(sentence, ground.texts):
+        return "nothing shows that it is there"
     setting = prose.never_made(sentence, ground.texts)
     return f"{setting} was never set" if setting else _cause_fault(sentence, ground)
 
@@ -174,12 +176,18 @@ def _claim_fault(sentence: str, ground: Ground) -> str:
 def _cause_fault(sentence: str, ground: Ground) -> str:
     if "`" not in sentence and prose.is_copied_claim(sentence, ground.texts):
         return "the agent's words alone support it"
-    if not prose.states_cause(sentence) or prose.is_isolated(sentence, ground.texts, ground.cited):
+    if not prose.states_cause(sentence):
         return ""
     if prose.is_guess(sentence):
         return "a guess at a cause"
+    if prose.is_isolated(sentence, ground.texts, ground.cited):
+        return ""
     only_claimed = prose.is_only_claimed(sentence, ground.texts)
     return "a cause that the agent's words alone support" if only_claimed else ""
+
+
+def _standings(sentence: str, texts: ProofTexts) -> set[str]:
+    return {judge(span, texts) for span in code_spans(sentence)}
 
 
 def _rewritten(sentence: str, ground: Ground, state: _State, mark: str) -> str:
@@ -187,7 +195,7 @@ def _rewritten(sentence: str, ground: Ground, state: _State, mark: str) -> str:
     plain = without_counts(sentence)
     if not mark or prose.says_unverified(plain):
         return plain
-    untested = any(judge(span, ground.texts) == "untested" for span in code_spans(plain))
+    untested = "untested" in _standings(plain, ground.texts)
     cause = prose.states_cause(plain) and not prose.is_isolated(plain, ground.texts, ground.cited)
     effect = prose.states_effect(plain) and not prose.is_shown(plain, ground.texts, ground.cited)
     if not untested and not cause and not effect:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from skill_learner.learning.gate_changes import decide_archive, decide_patch
 from skill_learner.learning.gate_create import UNVERIFIED, Case, decide_create
@@ -21,6 +21,8 @@ from skill_learner.models import (
     Skill,
 )
 
+_PRIMED_CHARACTERS = 4_000
+
 __all__ = ["UNVERIFIED", "GatePolicy", "Limits", "decide"]
 
 
@@ -35,6 +37,8 @@ def decide(
     texts = collect(session)
     names = session_names(session)
     redactor = Redactor()
+    for text in _texts_with_names(session):
+        redactor.redact(text)  # it remembers the names and values found here
     decisions: list[Decision] = []
     for proposal in review.proposals:
         if isinstance(proposal, CreateSkill):
@@ -50,3 +54,12 @@ def decide(
         elif isinstance(proposal, ArchiveSkill):
             decisions.append(decide_archive(proposal, session, skills, policy))
     return tuple(with_proofs(one, session, redactor) for one in decisions)
+
+
+def _texts_with_names(session: Session) -> Iterator[str]:
+    """Where people, machines and secrets show up: what the human wrote and pasted, and results."""
+    for step in session.steps:
+        if step.kind in {"human", "human_shell"}:
+            yield step.text[:_PRIMED_CHARACTERS]
+        if step.call is not None and step.call.result:
+            yield step.call.result[:_PRIMED_CHARACTERS]

@@ -4,6 +4,7 @@ the editor, findings that were silenced."""
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from skill_learner.learning import injection
@@ -21,7 +22,7 @@ _PASSING = (
         r"(?<![\w.~-])(?:/private)?/(?:tmp|var/tmp|var/folders)/\w|\$env:TEMP|\$TMPDIR"
         r"|[\\/]AppData[\\/]Local[\\/]Temp", re.IGNORECASE)),
     ("a home path", re.compile(r"(?<![\w.])/(?:Users|home)/[^/\s`]+/|[A-Za-z]:\\+Users\\+")),
-    ("a redacted value", re.compile(r"\[REDACTED\]")),
+    ("a redacted value", re.compile(r"\[REDACTED\]|<(?:secret:[\w-]+|email)>")),
     ("the name of a model", re.compile(
         r"\bclaude[- ](?:opus|sonnet|haiku|fable)\b|\bclaude-\d", re.IGNORECASE)),
     ("a ticket", re.compile(
@@ -34,6 +35,7 @@ _PASSING = (
 )  # fmt: skip
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_PERSON = re.compile(r"<(?:user|host)>")
 _COUNT = re.compile(
     rf"(?<![\w.\-/])(?:~\s?|about |around |some )?(?P<number>\d{{1,3}}(?:[.,]\d{{3}})+|\d+)\+?"
     rf"(?P<noun>\s+(?!of\b|in\b|to\b)(?:[\w-]+\s+){{0,2}}{COUNTED}(?![\w-]))",
@@ -53,21 +55,30 @@ _FEW = 4
 
 def never_saved(sentence: str, names: SessionNames) -> str:
     """Why a sentence may not stand in any skill, "" when it may."""
+    if _PERSON.search(_CODE.sub(" ", sentence)):
+        return "a person or machine is nobody's lesson"
     for what, pattern in _PASSING:
         if pattern.search(sentence):
             return f"{what} is of no use to a later session"
-    for name in names.passing:
-        if name in sentence and _whole(name).search(sentence):
-            return "a branch, worktree or id of this session"
-    for name in names.suppressed:
-        if name in sentence and _whole(name).search(sentence):
-            return "a finding that was silenced in place"
+    if _holds(sentence, names.passing):
+        return "a branch, worktree or id of this session"
+    if _holds(sentence, names.suppressed):
+        return "a finding that was silenced in place"
+    return _foreign(sentence) or _tally(sentence)
+
+
+def _holds(sentence: str, names: Collection[str]) -> bool:
+    return any(name in sentence and _whole(name).search(sentence) for name in names)
+
+
+def _foreign(sentence: str) -> str:
+    """A rule of the editor, or an instruction that somebody smuggled in."""
     if EDITOR_RULES.search(sentence):
         return "a rule of the editor"
     found = injection.findings(sentence)
     if any(one.kind != "open fence" for one in found):
         return f"looks like an injected instruction: {found[0].reason}"
-    return _tally(sentence)
+    return ""
 
 
 @lru_cache(maxsize=1024)

@@ -187,7 +187,9 @@ class _Collector:
             self._edit(step, call)
         else:
             self._tool(step, call)
-        own = "\n".join(part for part in (*self._strong[before:], command_of(call)) if part)
+        own = "\n".join(
+            part for part in (*self._strong[before:], without_messages(command_of(call))) if part
+        )
         if own:
             self._texts.steps[step.number] = normalise(own)
 

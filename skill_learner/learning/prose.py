@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from skill_learner.learning.proof import ProofTexts
-from skill_learner.learning.prose_words import CAUSE, EFFECT, GUESS, UNVERIFIED
+from skill_learner.learning.prose_words import CAUSE, EFFECT, GUESS, ROOT_CAUSE, UNVERIFIED
 from skill_learner.learning.spans import normalise
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -44,6 +44,7 @@ _EVERYDAY = frozenset(
 _ENOUGH = 0.75
 _MOSTLY = 0.5
 _FEWEST_TERMS = 2
+_PASSAGE = 800
 
 
 def split_sentences(text: str) -> list[str]:
@@ -115,15 +116,31 @@ def is_isolated(sentence: str, texts: ProofTexts, cited: Iterable[int]) -> bool:
     (two spans at least), or most of its words."""
     spans = [normalise(match.group(2)) for match in _CODE.finditer(sentence)]
     shown = {n: text for n, text in texts.steps.items() if n not in texts.looks}
-    if len(spans) >= _FEWEST_TERMS and any(
-        all(span in text for span in spans) for text in shown.values()
+    root = ROOT_CAUSE.search(_CODE.sub(" ", sentence))
+    if (
+        not root
+        and len(spans) >= _FEWEST_TERMS
+        and any(all(span in text for span in spans) for text in shown.values())
     ):
         return True
-    wanted = terms(sentence)
-    if len(wanted) < _FEWEST_TERMS:
+    if len(terms(sentence)) < _FEWEST_TERMS:
         return False
+    prose_alone = _CODE.sub(" ", sentence)
     own = [shown[number] for number in cited if number in shown]
-    return best_coverage(sentence, own or shown.values()) >= _ENOUGH
+    likely = [text for text in own or shown.values() if coverage(sentence, text) >= _ENOUGH]
+    return any(
+        coverage(sentence, passage) >= _ENOUGH
+        and (not terms(prose_alone) or coverage(prose_alone, passage) >= _ENOUGH)
+        and (not root or ROOT_CAUSE.search(passage))
+        for text in likely
+        for passage in _passages(text)
+    )
+
+
+def _passages(text: str) -> Iterator[str]:
+    """A long text in pieces that overlap: words that stand far apart say nothing together."""
+    for start in range(0, max(1, len(text) - _PASSAGE // 2), _PASSAGE // 2):
+        yield text[start : start + _PASSAGE]
 
 
 def is_shown(sentence: str, texts: ProofTexts, cited: Iterable[int]) -> bool:
@@ -135,12 +152,15 @@ def is_shown(sentence: str, texts: ProofTexts, cited: Iterable[int]) -> bool:
 def is_only_claimed(sentence: str, texts: ProofTexts) -> bool:
     """True when the agent's prose holds a sentence far better than any single result does."""
     claimed = best_coverage(sentence, _claimed_sentences(texts))
-    return claimed >= _MOSTLY and claimed > best_coverage(sentence, texts.steps.values()) + 0.1
+    shown = [text for number, text in texts.steps.items() if number not in texts.looks]
+    return claimed >= _MOSTLY and claimed > best_coverage(sentence, shown) + 0.1
 
 
 def is_copied_claim(sentence: str, texts: ProofTexts) -> bool:
-    """True when a sentence says what the agent said, nearly word by word, and no result does."""
-    if len(terms(sentence)) < _FEWEST_TERMS + 1:
+    """True when a sentence with a figure says what the agent said, nearly word by word, and no
+    result does."""
+    figure = any(match.group("unit") for match in _FIGURE.finditer(sentence))
+    if not figure or len(terms(sentence)) < _FEWEST_TERMS + 1:
         return False
     claimed = best_coverage(sentence, _claimed_sentences(texts))
     return claimed >= _ENOUGH and best_coverage(sentence, texts.steps.values()) <= claimed - 0.3

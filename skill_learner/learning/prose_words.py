@@ -13,10 +13,10 @@ CAUSE = _any(
     r"\bbecause\b|\bdue to\b|\bowing to\b|\bcaused by\b|\bcauses?\b|\bthe (?:root )?cause\b"
     r"|\bstems? from\b|\bcomes? from\b|\bcame from\b|\bresults? (?:from|in)\b|\bleads? to\b"
     r"|\bthe (?:reason|culprit|issue|problem|bottleneck) (?:is|was|lies)\b|\bculprit\b"
-    r"|\b(?:is|are|was|were) the (?:real |actual |likely )?"
+    r"|\b(?:is|are|was|were) (?:\w+ )?the (?:\w+ )?"
     r"(?:reason|culprit|issue|problem|bottleneck|delay|cause)\b"
     r"|\bto blame\b|\bresponsible for\b|\bthat is why\b|\bthat's why\b|\bwhich is why\b"
-    r"|\bmakes? (?:it|the|every|each|all)\b|\bis what makes\b|\bexplains? (?:why|the)\b"
+    r"|\bmakes (?:it|the|every|each|all)\b|\bis what makes\b|\bexplains? (?:why|the)\b"
     r"|\bso that is\b|\b(?:spends?|waits?|spent|waited) (?:\w+ ){0,3}(?:on|for)\b"
     r"|\b(?:is|are|was|were) (?:already |probably |likely )?(?:resolved|fixed|solved|cured)"
     r" (?:by|during|through|in|with)\b"
@@ -31,6 +31,20 @@ CAUSE = _any(
     r"때문|으로 인해|원인|çünkü|yüzünden|nedeniyle|kaynaklan",
 )
 """A sentence that says why something is so."""
+
+ROOT_CAUSE = _any(
+    r"\b(?:issue|problem|culprit|bottleneck|root cause|the cause|the reason|to blame)\b",
+    r"\bursache\b|\bschuld\b|\bla cause\b|\bla causa\b|\bcoupable\b|\bculpable\b|причин"
+    r"|原因|원인|neden",
+)
+"""A sentence that names the one thing to blame."""
+
+EXISTENCE = _any(
+    r"\b(?:exists?|(?:is|are) (?:already )?(?:set|defined|configured|available|there|present))\b",
+    r"\bexistier|\bist gesetzt\b|\bexiste|\bestá[n]? definid|\besiste|\bbestaat\b|\bistnieje"
+    r"|существу|存在|已设置|있다|mevcut",
+)
+"""A sentence that says that something is there."""
 
 EFFECT = _any(
     r"\b(?:rewrites|rewrote|wraps|wrapped|strips|stripped|deletes|deleted|mangles|mangled"
