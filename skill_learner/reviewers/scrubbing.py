@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from skill_learner.learning.digest_text import relative_to
 from skill_learner.models import Session
 
 _TEMP = re.compile(
@@ -24,13 +25,10 @@ _CHANGE_FOLDER = re.compile(
 def scrubber(session: Session, redact: Callable[[str], str]) -> Callable[[str], str]:
     """A function that takes out of a text what no skill may hold. Paths below the project become
     relative."""
-    roots = [session.project.rstrip("/\\"), session.project.replace("\\", "/").rstrip("/")]
+    relative = relative_to(session.project)
 
     def scrub(text: str) -> str:
-        for root in roots:
-            if len(root) > 1:
-                text = text.replace(root + "/", "").replace(root + "\\", "").replace(root, ".")
-        text = _WORKTREE.sub("", text)
+        text = _WORKTREE.sub("", relative(text))
         text = redact(text)
         text = _TEMP.sub("<temp>", text)
         text = _UUID.sub("<id>", text)
