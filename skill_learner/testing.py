@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,11 +71,14 @@ class ScriptedLLM:
     """An `LLMProvider` that gives the scripted answers in their order and records each request.
 
     A function in the script is called with the request and returns the answer. Asking more often
-    than the script has answers raises ScriptExhaustedError.
+    than the script has answers raises ScriptExhaustedError, unless `repeat_last`.
     """
 
-    def __init__(self, *script: Step | Callable[[ScriptedRequest], Step]) -> None:
+    def __init__(
+        self, *script: Step | Callable[[ScriptedRequest], Step], repeat_last: bool = False
+    ) -> None:
         self._script = list(script)
+        self._repeat_last = repeat_last
         self.requests: list[ScriptedRequest] = []
 
     def complete(
@@ -89,7 +93,8 @@ class ScriptedLLM:
             raise ScriptExhaustedError(
                 f"request {len(self.requests)} came after the script's last answer"
             )
-        step = self._script.pop(0)
+        last = self._repeat_last and len(self._script) == 1
+        step = self._script[0] if last else self._script.pop(0)
         if callable(step):
             step = step(request)
         if isinstance(step, BaseException):
@@ -130,6 +135,23 @@ class FixedEmbeddings:
         raw = [byte - 127.5 for byte in digest]
         length = math.sqrt(sum(number * number for number in raw))
         return [number / length for number in raw]
+
+
+@contextlib.contextmanager
+def forbid_requests() -> Iterator[None]:
+    """While this lasts, here and in processes started meanwhile, our providers raise
+    ProviderUnavailableError instead of asking anybody. `ScriptedLLM` works as ever."""
+    from skill_learner.providers.base import FORBID_REQUESTS
+
+    before = os.environ.get(FORBID_REQUESTS)
+    os.environ[FORBID_REQUESTS] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[FORBID_REQUESTS]
+        else:
+            os.environ[FORBID_REQUESTS] = before
 
 
 @contextlib.contextmanager

@@ -6,13 +6,17 @@ raises ProviderError subclasses; `GuardedProvider` makes an `LLMProvider` of it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from skill_learner.errors import ProviderError, ProviderTimeoutError
+from skill_learner.errors import ProviderError, ProviderTimeoutError, ProviderUnavailableError
 from skill_learner.models import Usage
+
+FORBID_REQUESTS = "SKILL_LEARNER_FORBID_REQUESTS"
+"""While this variable is set no provider of ours asks anybody (see `testing.forbid_requests`)."""
 
 RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 UNAVAILABLE_STATUS = frozenset({401, 403})
@@ -103,6 +107,11 @@ class GuardedProvider:
         tools: list[dict[str, Any]] | None = None,
         max_tokens: int = 2048,
     ) -> Completion:
+        if os.environ.get(FORBID_REQUESTS):
+            raise ProviderUnavailableError(
+                f"{self.name}: requests are forbidden here",
+                f"unset {FORBID_REQUESTS}, or use skill_learner.testing.ScriptedLLM",
+            )
         request = ChatRequest(tuple(messages), tuple(tools or ()), max_tokens)
         deadline = self._clock() + self._timeout
         for attempt in range(1, self._attempts + 1):
