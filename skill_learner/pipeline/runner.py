@@ -29,7 +29,7 @@ from skill_learner.pipeline.requests import collect_requests, request_files, wis
 from skill_learner.pipeline.review_log import log_fault
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.pipeline.watchdog import Watchdog
-from skill_learner.project import project_key, register
+from skill_learner.project import load_project, project_key, register
 from skill_learner.session_loader import load_session
 
 REVIEW_MARKER = "SKILL_LEARNER_REVIEW"
@@ -207,7 +207,8 @@ def _mark_reviewed(services: PipelineServices, session: str, key: str, end: int)
     if end:
         write_mark(services.paths, session, end)
     if key:
-        tally.rebuild(services.paths, key)
+        record = load_project(services.paths, key)
+        tally.rebuild(services.paths, key, record.aliases if record else ())
 
 
 def _note_abandoned(run: _Run, job: Job) -> None:
