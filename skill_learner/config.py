@@ -96,6 +96,7 @@ class SkillLearnerConfig:
     journal_days, journal_megabytes: how long, and how much of them, journals are kept.
     ignore_projects, ignore_paths, ignore_tools: never recorded (see `privacy.PrivacyRules`).
     off: the hooks leave at once.
+    remotes: repositories and databases that the library is shared with (`remotes.settings`).
     origins: for each key where its value came from; warnings: what was ignored, in words.
     """
 
@@ -132,6 +133,7 @@ class SkillLearnerConfig:
     ignore_paths: tuple[str, ...] = ()
     ignore_tools: tuple[str, ...] = ()
     off: bool = False
+    remotes: Mapping[str, Any] = field(default_factory=dict, hash=False)
     origins: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 

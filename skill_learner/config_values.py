@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,6 +53,8 @@ def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
     """
     if kind == WORDS:
         return _words(key, value, source)
+    if kind.startswith("Mapping"):
+        return _checked_remotes(key, value, source)
     converted = _convert(key, kind, value, source)
     if key in _CHOICES and converted not in _CHOICES[key]:
         allowed = ", ".join(repr(choice) for choice in _CHOICES[key])
@@ -102,6 +105,23 @@ def _words(key: str, value: Any, source: str) -> tuple[str, ...]:
     if any("\n" in word or "\0" in word for word in words):
         raise fault
     return words
+
+
+def _checked_remotes(key: str, value: Any, source: str) -> dict[str, Any]:
+    """The remotes by name, each checked; JSON text where it comes from the environment."""
+    from skill_learner.remotes.settings import remote_settings
+
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise ConfigError(f"{source}: {key} is not JSON: {{NAME: URL}}") from None
+    if value in (None, ""):
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{source}: {key} must map names to addresses")
+    remote_settings(value, f"{source}: {key}")
+    return {str(name): value[name] for name in value}
 
 
 def _whole(number: float) -> int:

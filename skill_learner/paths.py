@@ -102,6 +102,10 @@ class StatePaths:
         return self.root / "index.sqlite"
 
     @property
+    def remotes_dir(self) -> Path:
+        return self.root / "remotes"
+
+    @property
     def review_lock(self) -> Path:
         return self.root / "review.lock"
 

@@ -17,6 +17,8 @@ from skill_learner.skills.library import USER, SkillLibrary
 if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.pipeline import PipelineServices
+    from skill_learner.remotes.settings import RemoteSettings
+    from skill_learner.remotes.sync import Synchroniser
     from skill_learner.search import SkillSearch
     from skill_learner.search.embeddings import EmbeddingSearch
     from skill_learner.search.finder import SkillFinder
@@ -77,6 +79,34 @@ def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerCon
     given = {key: getattr(own, key) for key in own.values() if own.origins[key] == source}
     given = {key: value for key, value in given.items() if key not in paths}
     return replace(config, **given)
+
+
+def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchroniser:
+    """What syncs the library with one remote; keep it for as long as the process runs."""
+    from skill_learner.learning.redaction import Redactor, secret_environment_values
+    from skill_learner.project import list_projects
+    from skill_learner.remotes import open_remote
+    from skill_learner.remotes.home_skills import HomeSkills, ScopeNames
+    from skill_learner.remotes.sync import Place, Synchroniser
+    from skill_learner.remotes.sync_state import SyncState
+    from skill_learner.skills.intake import SkillIntake
+    from skill_learner.usage import UsageStore
+
+    paths, folder = config.library_paths, config.library_paths.remotes_dir
+    library, usage = config.skills_dir, UsageStore(paths.usage_db)
+    state = SyncState(folder / "state.sqlite", settings.name)
+    scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
+    redactor = Redactor(secret_environment_values(os.environ))
+    watched = (library, *(library / part for part in (".records", ".archive", ".history")))
+    wal = paths.usage_db.with_name(f"{paths.usage_db.name}-wal")
+    return Synchroniser(
+        settings,
+        open_remote(settings, folder, state.machine),
+        HomeSkills(SkillIntake(library), scopes, state.machine, redactor),
+        state,
+        Place(folder / f"{settings.name}.lock", (*watched, paths.usage_db, wal)),
+        lambda: usage.counts() if paths.usage_db.exists() else {},
+    )
 
 
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:

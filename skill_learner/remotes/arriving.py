@@ -1,0 +1,172 @@
+"""What a remote's version of a skill means for home: decided by rule, without touching anything.
+
+nobody has it here            -> a new skill, active or candidate as trust allows
+the same text is here         -> noted as the same
+only the remote changed       -> home follows
+both changed                  -> three-way merge; what does not merge waits with both texts
+home's is the user's, pinned,
+or active and not trusted     -> home stays; the remote's text waits as a candidate
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from skill_learner.learning import injection
+from skill_learner.remotes.home_skills import HomeSkill, unpack
+from skill_learner.remotes.merging import merge
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.shared_skill import SharedSkill
+from skill_learner.remotes.sync_state import Pair
+
+Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]
+_OUR_MARKERS = re.compile(r"<!--\s*/?skill-learner|skill-learner[:-](?:begin|end|index)\b", re.I)
+_MOST_DESCRIPTION = 1024
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What is to be done with a remote's version.
+
+    skill: the text that home is to have (create, rename, update, merge), or that waits (park).
+    base: what both sides know from now on. state: the state that home gives it. why: in words.
+    """
+
+    kind: Kind
+    base: SharedSkill
+    skill: SharedSkill | None = None
+    state: str = ""
+    why: str = ""
+
+
+def suspicions(shared: SharedSkill) -> list[str]:
+    """Why a text that arrived must be read by a person first."""
+    texts = [shared.description, shared.body]
+    texts += [
+        f"{path}\n{file.data.decode('utf-8', 'replace')}"
+        for path, file in shared.attachments.items()
+    ]
+    found = [f.reason for text in texts for f in injection.findings(text) if f.kind != "open fence"]
+    if any(map(_OUR_MARKERS.search, texts)):
+        found.append("holds our own markers")
+    return list(dict.fromkeys(found))
+
+
+def granted_state(shared: SharedSkill, settings: RemoteSettings) -> tuple[str, str]:
+    """The state that a skill gets at home by trust alone, and why it is no better."""
+    if shared.state != "active":
+        return shared.state, f"{shared.state} at {settings.name}"
+    if settings.trust == "none":
+        return "candidate", f"{settings.name} is not trusted (trust: none)"
+    if settings.trust == "reviewed" and not shared.approved:
+        return "candidate", f"no person approved it at {settings.name} (trust: reviewed)"
+    doubts = suspicions(shared)
+    if doubts:
+        return "candidate", "to be read first: " + "; ".join(doubts)
+    return "active", ""
+
+
+def decide(
+    theirs: SharedSkill,
+    home: HomeSkill | None,
+    pair: Pair | None,
+    settings: RemoteSettings,
+    lineage: frozenset[str] = frozenset(),
+) -> Arrival:
+    """lineage: hashes of the texts that home's skill is known to have had."""
+    if home is None:
+        state, why = granted_state(theirs, settings)
+        if state == "archived":
+            return Arrival("ignore", theirs, why="archived there, and not here")
+        return Arrival("create", theirs, theirs, state, why)
+    base = unpack(pair.base) if pair is not None else _common(theirs, home.shared, lineage)
+    if base is None:
+        state, why = granted_state(theirs, settings)
+        if state == "archived":
+            return Arrival(
+                "ignore", theirs, why="archived there; another skill of the name is here"
+            )
+        return Arrival("rename", theirs, theirs, state, why)
+    return _meet(base, theirs, home, pair, settings)
+
+
+def _common(theirs: SharedSkill, home: SharedSkill, lineage: frozenset[str]) -> SharedSkill | None:
+    """The version that two copies have in common that met by another way; None when they are
+    different skills of one name."""
+    if theirs.text_digest == home.text_digest:
+        # what is active or archived there is offered to home; what is a candidate there takes
+        # nothing away from home
+        state = theirs.state if theirs.state == "candidate" else home.state
+        return replace(theirs, state=state, scope=home.scope)
+    if home.text_digest in theirs.lineage:
+        return replace(home, state=theirs.state, approved=theirs.approved)
+    if theirs.text_digest in lineage or theirs.text_digest in home.lineage:
+        return theirs
+    return None
+
+
+def _meet(
+    base: SharedSkill,
+    theirs: SharedSkill,
+    home: HomeSkill,
+    pair: Pair | None,
+    settings: RemoteSettings,
+) -> Arrival:
+    merged = merge(base, home.shared, theirs)
+    if merged.skill is not None and merged.skill.digest == home.shared.digest:
+        return Arrival("same", theirs)
+    if home.name in settings.pin or home.stored.parsed.metadata.get("pinned", "") in (
+        "yes",
+        "true",
+    ):
+        return Arrival("pinned", theirs, why="pinned here")
+    if not home.is_ours:
+        if merged.skill is not None and merged.skill.text_digest == home.shared.text_digest:
+            return Arrival("same", theirs)
+        return Arrival("park", theirs, theirs, why="the file here is the user's, and stays")
+    if merged.skill is None:
+        what = ", ".join(merged.conflicts)
+        return Arrival("park", theirs, theirs, why=f"both sides changed: {what}")
+    return _granted(merged.skill, theirs, home, pair, settings)
+
+
+def _granted(
+    merged: SharedSkill,
+    theirs: SharedSkill,
+    home: HomeSkill,
+    pair: Pair | None,
+    settings: RemoteSettings,
+) -> Arrival:
+    """A clean merge, as far as trust lets it change what is active here."""
+    now = str(home.stored.skill.state)
+    changed = merged.text_digest != home.shared.text_digest
+    kind: Kind = "update" if merged.digest == theirs.digest else "merge"
+    if merged.state == "archived":
+        if now == "archived":
+            return Arrival("same", theirs)
+        if settings.trust == "none" and (pair is None or pair.born == "home"):
+            return Arrival("park", theirs, None, why="archived there; trust: none")
+        return Arrival(kind, theirs, merged, "archived", f"archived at {settings.name}")
+    state, why = granted_state(replace(merged, approved=theirs.approved), settings)
+    if changed and now == "active" and state != "active":
+        return Arrival("park", theirs, theirs, why=why)
+    if now == "active" and merged.state == "active":
+        state = "active"  # it is so already, by this machine's own decision
+    return Arrival(kind, theirs, merged, state, why)
+
+
+def undecided_text(home: HomeSkill, theirs: SharedSkill, why: str, remote: str) -> tuple[str, str]:
+    """Description and text of the candidate that shows both versions."""
+    description = f"Two versions of the skill {home.name} wait for a decision. {theirs.description}"
+    body = (
+        f"# Two versions of {home.name}\n\n"
+        f"{why}. Neither was overwritten. `skill-learner sync {remote} --take {home.name}` takes "
+        f"the remote's, `--keep {home.name}` keeps this machine's; an edit of {home.name} settles "
+        "it, too.\n\n"
+        f"## On this machine\n\n{home.shared.description}\n\n{home.shared.body}\n\n"
+        f"## At {remote}, by {theirs.by or 'an unknown machine'}\n\n"
+        f"{theirs.description}\n\n{theirs.body}\n"
+    )
+    return description[:_MOST_DESCRIPTION], body

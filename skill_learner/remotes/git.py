@@ -1,0 +1,277 @@
+"""A remote that is a git repository.
+
+Works on a bare copy of its own, without a work tree: nothing of the repository is ever checked out,
+so its links, filters and hooks do nothing here, and no tree of the user's can be dirty. The copy is
+shallow at first and can be thrown away at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from skill_learner.errors import RemoteError, RemoteUnavailableError
+from skill_learner.files import ensure_private_dir
+from skill_learner.remotes import git_layout as layout
+from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
+from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
+from skill_learner.remotes.settings import RemoteSettings
+
+_FETCHED = "refs/remotes/origin/shared"
+_MOST_PACKS = 100
+_SCP_FORM = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]+):(?P<path>[^/].*)")
+_RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
+_BROKEN = ("unpacker error", "failed to write", "missing necessary objects", "remote failure")
+
+
+def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> GitRemote:
+    return GitRemote(settings, folder / f"{settings.name}.git", machine)
+
+
+class GitRemote:
+    def __init__(self, settings: RemoteSettings, cache: Path, machine: str) -> None:
+        self._address = address(settings.url)
+        self._is_path = "://" not in self._address and not _SCP_FORM.fullmatch(self._address)
+        self._branch = settings.branch
+        self._ref = f"refs/heads/{settings.branch}"
+        self._machine = machine
+        self._git = GitProgram(cache)
+        self._head = ""
+
+    def pull(self, cursor: str) -> Pulled:
+        head = self._remote_head()
+        if head == cursor:
+            self._head = self._head or (head if head and self._has(head) else "")
+            if self._head == head:
+                return Pulled(cursor)
+        if not head:
+            self._head = ""
+            if cursor:
+                raise RemoteError(
+                    f"the branch {self._branch} is gone at {self._address}",
+                    "Push it again from a clone, or name another one with `branch:`.",
+                )
+            return Pulled("")
+        self._head = self._fetch(head)
+        return self._changes(cursor, self._head)
+
+    def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
+        """One commit for all; nobody else's commit is ever overwritten. Where the branch does not
+        take it, it goes to a branch of this machine's own, for a person to merge."""
+        head = self._head
+        present = layout.listing(self._git, head, layout.SKILLS) if head else {}
+        refused = [s.name for s in skills if present.get(s.name, "") not in ("", s.expected)]
+        taken = [skill for skill in skills if skill.name not in refused]
+        files = self._counter_files(head, counters)
+        if not taken and not files:
+            return Pushed(refused=refused)
+        commit = self._commit(head, taken, files)
+        tokens = layout.listing(self._git, commit, layout.SKILLS)
+        accepted = {skill.name: tokens[skill.name] for skill in taken}
+        if head and self._tree(commit) == self._tree(head):
+            return Pushed(accepted, refused)
+        why = self._send(f"{commit}:{self._ref}")
+        if not why:
+            self._git.run("update-ref", _FETCHED, commit)
+            self._head = commit
+            return Pushed(accepted, refused)
+        if any(word in why for word in _RACED) or self._remote_head() != head:
+            return Pushed(raced=True)
+        if any(word in why for word in _BROKEN):
+            raise RemoteUnavailableError(f"{self._address} could not take the push: {why}")
+        return self._propose(commit, why)
+
+    def close(self) -> None:
+        """Nothing stays open between calls."""
+
+    # -- fetching ------------------------------------------------------------------------------
+
+    def _remote_head(self) -> str:
+        """The commit the branch stands at, "" for none: one question, nothing is fetched."""
+        self._ensure_cache()
+        try:
+            raw = self._git.run("ls-remote", "--refs", "--", self._address, self._ref)
+        except GitFailedError as error:
+            raise RemoteUnavailableError(
+                f"{self._address} cannot be reached: {error.told}",
+                "Everything goes on with the library at home; the next sync tries again.",
+            ) from error
+        for line in raw.decode("utf-8", "replace").splitlines():
+            commit, _, ref = line.partition("\t")
+            if ref == self._ref:
+                return commit
+        return ""
+
+    def _fetch(self, head: str) -> str:
+        """Bring the branch here; a copy that a kill left unusable is made again."""
+        for attempt in (1, 2):
+            self._clear_leftovers()
+            shallow = [] if self._fetched() else ["--depth=1"]
+            try:
+                self._git.run(
+                    "fetch",
+                    "--quiet",
+                    "--no-tags",
+                    "--no-write-fetch-head",
+                    *shallow,
+                    "--",
+                    self._address,
+                    f"+{self._ref}:{_FETCHED}",
+                )
+                commit = self._fetched()
+                self._git.run("ls-tree", "-r", "--name-only", f"{commit}^{{tree}}")
+                return commit
+            except GitFailedError as error:
+                if attempt == 2:
+                    raise RemoteUnavailableError(
+                        f"{self._address} at {head[:10]} could not be fetched: {error.told}"
+                    ) from error
+                shutil.rmtree(self._git.repository, ignore_errors=True)
+                self._ensure_cache()
+        raise AssertionError("unreachable")
+
+    def _changes(self, cursor: str, head: str) -> Pulled:
+        known = bool(cursor) and self._has(cursor)
+        before = layout.listing(self._git, cursor, layout.SKILLS) if known else {}
+        after = layout.listing(self._git, head, layout.SKILLS)
+        changed = {name: token for name, token in after.items() if before.get(name) != token}
+        skills = list(layout.read_skills(self._git, head, changed)) if changed else []
+        gone = [name for name in before if name not in after]
+        lost = bool(gone) and not self._is_ancestor(cursor, head)
+        skills += [RemoteSkill(name, "", None, lost=lost) for name in gone]
+        earlier = layout.listing(self._git, cursor, layout.COUNTERS) if known else {}
+        sums = layout.listing(self._git, head, layout.COUNTERS)
+        fresh = {name: blob for name, blob in sums.items() if earlier.get(name) != blob}
+        return Pulled(head, skills, layout.read_counters(self._git, fresh))
+
+    def _is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether what is missing was taken out by a commit; else the branch was rewritten, and
+        what is missing was lost there."""
+        try:
+            self._git.run("merge-base", "--is-ancestor", older, newer)
+        except GitFailedError:
+            return False
+        return True
+
+    # -- pushing -------------------------------------------------------------------------------
+
+    def _commit(
+        self, head: str, skills: Sequence[OutgoingSkill], counters: Mapping[str, bytes]
+    ) -> str:
+        lines = [f"- {s.name}: {' '.join(s.why.split())[:120]}".rstrip(": ") for s in skills]
+        count = f"{len(skills)} skill{'' if len(skills) == 1 else 's'}"
+        title = f"{count} from {self._machine}" if skills else f"Uses counted by {self._machine}"
+        message = "\n".join([title, "", *lines[:100]]).rstrip() + "\n"
+        who = f"skill-learner {self._machine} <{self._machine}@skill-learner.invalid>"
+        stream = layout.commit_stream(message, who, int(time.time()), head, skills, counters)
+        try:
+            self._git.run("fast-import", "--quiet", "--force", "--date-format=raw", data=stream)
+            return self._git.run("rev-parse", "refs/heads/outgoing").decode().strip()
+        except GitFailedError as error:
+            raise RemoteError(f"the commit could not be made: {error.told}") from error
+
+    def _counter_files(self, head: str, counters: Mapping[CounterKey, int]) -> dict[str, bytes]:
+        """This machine's file of counters with the new ones in it, when that changes anything."""
+        if not counters:
+            return {}
+        name = f"{self._machine}.json"
+        known = layout.listing(self._git, head, layout.COUNTERS) if head else {}
+        sums = layout.read_counters(self._git, {name: known[name]} if name in known else {})
+        for key, value in counters.items():
+            sums[key] = max(value, sums.get(key, 0))
+        return {name: layout.counters_file(sums)}
+
+    def _send(self, refspec: str) -> str:
+        """Push one refspec; "" when it was taken, else why not."""
+        options = ["--porcelain", "--no-verify", "--quiet"]
+        if self._is_path:
+            options.append(f"--receive-pack={NO_HOOKS_THERE}")
+        try:
+            out = self._git.run("push", *options, "--", self._address, refspec, accept=(0, 1))
+        except GitFailedError as error:
+            raise RemoteUnavailableError(
+                f"{self._address} did not take the push: {error.told}"
+            ) from error
+        for line in out.decode("utf-8", "replace").splitlines():
+            if line.startswith("!"):
+                return line.rpartition("\t")[2]
+        return ""
+
+    def _propose(self, commit: str, why: str) -> Pushed:
+        branch = f"skill-learner/{self._machine}"
+        refusal = self._send(f"+{commit}:refs/heads/{branch}")
+        if refusal:
+            raise RemoteError(
+                f"{self._address} takes neither {self._branch} ({why}) nor {branch} ({refusal})"
+            )
+        compare = compare_line(self._address, self._branch, branch)
+        return Pushed(proposed=f"{self._branch} is protected; on branch {branch}: {compare}")
+
+    # -- the copy ------------------------------------------------------------------------------
+
+    def _ensure_cache(self) -> None:
+        cache = self._git.repository
+        packs = cache / "objects" / "pack"
+        if packs.is_dir() and len(os.listdir(packs)) > _MOST_PACKS * 2:
+            shutil.rmtree(cache, ignore_errors=True)
+        if not (cache / "HEAD").is_file() or not packs.is_dir():
+            ensure_private_dir(cache.parent)
+            shutil.rmtree(cache, ignore_errors=True)
+            try:
+                self._git.run("init", "--quiet", "--bare", "--template=", str(cache))
+            except GitFailedError as error:
+                raise RemoteError(f"{cache}: {error.told}") from error
+
+    def _clear_leftovers(self) -> None:
+        """Lock files and half packs of a git that was killed; nobody else works in this copy."""
+        cache = self._git.repository
+        patterns = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/**/tmp_obj_*")
+        for pattern in patterns:
+            for path in cache.glob(pattern):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+    def _fetched(self) -> str:
+        try:
+            return self._git.run("rev-parse", "--verify", "--quiet", _FETCHED).decode().strip()
+        except GitFailedError:
+            return ""
+
+    def _has(self, commit: str) -> bool:
+        try:
+            self._git.run("cat-file", "-e", f"{commit}^{{tree}}")
+        except GitFailedError:
+            return False
+        return True
+
+    def _tree(self, commit: str) -> str:
+        return self._git.run("rev-parse", f"{commit}^{{tree}}").decode().strip()
+
+
+def address(url: str) -> str:
+    """What git is given: `git+ssh://` and the like without the `git+`, a path made absolute."""
+    url = url.removeprefix("git+")
+    if url.startswith("file://"):
+        url = url.removeprefix("file://")
+    if "://" in url or _SCP_FORM.fullmatch(url):
+        return url
+    return os.path.abspath(os.path.expanduser(url))
+
+
+def compare_line(where: str, branch: str, own: str) -> str:
+    """Where a person looks at the difference, and merges it."""
+    scp = _SCP_FORM.fullmatch(where)
+    if scp is not None:
+        host, path = scp["host"], scp["path"]
+    else:
+        parts = urlsplit(where)
+        host, path = parts.hostname or "", parts.path
+        if parts.scheme in ("", "git", "file"):
+            return f"git log -p {branch}..{own} (in {where})"
+    return f"https://{host}/{path.strip('/').removesuffix('.git')}/compare/{branch}...{own}"

@@ -1,0 +1,100 @@
+"""Runs the user's `git`, with their credentials and without anything that a repository could make
+it run: no hooks, no file system monitor, no filters, no helper addresses, no prompts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from skill_learner.errors import RemoteUnavailableError
+
+GIT_SECONDS = 300.0
+_KEPT = (
+    *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"),
+    *("GIT_CONFIG_SYSTEM", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND"),
+)
+_SETTINGS = (
+    *("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
+    *("-c", "fetch.writeCommitGraph=false", "-c", "submodule.recurse=false"),
+)
+NO_HOOKS_THERE = f"git -c core.hooksPath={os.devnull} receive-pack"
+"""What a push to a folder of this machine runs at the other end, in place of `git receive-pack`."""
+
+
+class GitFailedError(Exception):
+    """git ended with another status than 0. told: what it said."""
+
+    def __init__(self, command: str, told: str) -> None:
+        super().__init__(f"git {command}: {told}")
+        self.told = told
+
+
+class GitProgram:
+    def __init__(self, repository: Path, *, seconds: float = GIT_SECONDS) -> None:
+        self.repository = repository
+        self._seconds = seconds
+
+    def run(self, *arguments: str, data: bytes = b"", accept: Sequence[int] = (0,)) -> bytes:
+        """What git prints. Raises GitFailedError, or RemoteUnavailableError when there is no git or
+        it does not end in time."""
+        command = ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments]
+        try:
+            process = subprocess.Popen(
+                command,
+                env=_environment(),
+                stdin=subprocess.PIPE if data else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RemoteUnavailableError(
+                f"git cannot be started: {error.strerror or error}", "Install git."
+            ) from error
+        try:
+            out, err = process.communicate(data or None, timeout=self._seconds)
+        except subprocess.TimeoutExpired:
+            raise RemoteUnavailableError(
+                f"git {arguments[0]} did not end within {self._seconds:g} s"
+            ) from None
+        finally:
+            _end(process)
+        if process.returncode not in accept:
+            raise GitFailedError(arguments[0], _last_words(err) or _last_words(out))
+        return out
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Nothing that git started outlives the call, however it ended."""
+    if process.poll() is None:
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:  # pragma: no cover - Windows
+                process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
+    return kept | {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "LC_ALL": "C",
+    }
+
+
+def _last_words(told: bytes) -> str:
+    lines = [line.strip() for line in told.decode("utf-8", "replace").splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("hint:", "To ", "Done"))]
+    return "; ".join(kept[-3:])[:500]

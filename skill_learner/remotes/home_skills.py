@@ -1,0 +1,229 @@
+"""The home library as a remote may see it: which skills may leave, in what form, and which may not.
+
+Everything of this machine is taken out: paths of projects become their folder's name, session ids
+become hashes, and a text in which a secret or a person is found does not leave at all.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from skill_learner.errors import SkillLearnerError
+from skill_learner.exchange.exported import exported
+from skill_learner.exchange.safe_files import SKILL_FILE, SkillFileData, check_files
+from skill_learner.learning.redaction import Redactor
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.shared_skill import (
+    MOST_CHANGES,
+    SharedChange,
+    SharedSkill,
+    hashed_sessions,
+    normal_body,
+    with_lineage,
+)
+from skill_learner.remotes.sync_state import Pair
+from skill_learner.skills.intake import SYNC, SkillIntake
+from skill_learner.skills.reader import PREFIX, StoredSkill
+from skill_learner.skills.validation import name_faults
+
+USER = "user"
+UNDECIDED = "undecided"
+"""Metadata of a candidate that shows two versions of a skill: it never leaves."""
+_FOREIGN_SCOPE = "shared:"
+_VIA = " via "
+_TRAVELLING = frozenset({"name", "description", "license", "metadata"})
+
+
+@dataclass(frozen=True)
+class ScopeNames:
+    """Scopes here and on the way: a project's key holds a path, its folder's name does not. A name
+    that no project here bears stays `shared:<name>` until one does."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def shared(self, scope: str) -> str:
+        if scope == USER:
+            return USER
+        if scope.startswith(_FOREIGN_SCOPE):
+            return "project:" + scope.removeprefix(_FOREIGN_SCOPE)
+        return "project:" + self.names.get(scope, scope.rpartition("-")[0] or scope)
+
+    def home(self, shared: str) -> str:
+        if shared == USER:
+            return USER
+        name = shared.removeprefix("project:")
+        return self._keys.get(name, _FOREIGN_SCOPE + name)
+
+    def arrived(self) -> dict[str, str]:
+        """What was without a project until now: `shared:<name>` to the key of that project."""
+        return {_FOREIGN_SCOPE + name: key for name, key in self._keys.items()}
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        return {name: key for key, name in self.names.items()}
+
+
+def wanted(shared: SharedSkill, settings: RemoteSettings) -> bool:
+    """Whether the settings let a skill of this scope and these tags travel."""
+    label = shared.scope.removeprefix("project:")
+    tags = shared.metadata.get("tags", "").replace(",", " ").split()
+    in_scope = not settings.scope or "" in settings.scope or label in settings.scope
+    return in_scope and (not settings.tags or not set(tags).isdisjoint(settings.tags))
+
+
+@dataclass(frozen=True)
+class HomeSkill:
+    """A skill at home. shared: as it would travel."""
+
+    stored: StoredSkill
+    shared: SharedSkill
+
+    @property
+    def name(self) -> str:
+        return self.stored.place.name
+
+    @property
+    def is_ours(self) -> bool:
+        return self.stored.skill.ours
+
+
+class HomeSkills:
+    def __init__(
+        self, intake: SkillIntake, scopes: ScopeNames, machine: str, redactor: Redactor
+    ) -> None:
+        self.intake = intake
+        self.scopes = scopes
+        self.machine = machine
+        self._redactor = redactor
+
+    def find(self, name: str, pair: Pair | None) -> HomeSkill | None:
+        stored = self.intake.find(name)
+        return None if stored is None else self.shared(stored, pair)
+
+    def shared(self, stored: StoredSkill, pair: Pair | None) -> HomeSkill:
+        """What a home skill looks like to a remote that knows it as `pair`: where only trust made
+        its state or scope another than the remote's, the remote's stand."""
+        skill, base = stored.skill, unpack(pair.base) if pair is not None else None
+        state = str(skill.state)
+        scope = self.scopes.shared(skill.scope)
+        if base is not None and pair is not None:
+            state = base.state if state == pair.local_state else state
+            scope = base.scope if skill.scope == pair.local_scope else scope
+        approved = not skill.ours or self.intake.approved(skill.name)
+        name = pair.name if pair is not None else skill.name
+        files = exported(skill).files
+        shared = SharedSkill(
+            name=name,
+            description=skill.description,
+            body=normal_body(stored.parsed.body),
+            license=stored.parsed.license,
+            metadata={k: v for k, v in stored.parsed.metadata.items() if not k.startswith(PREFIX)},
+            attachments={path: file for path, file in files.items() if path != SKILL_FILE},
+            state=state,
+            scope=scope,
+            sessions=hashed_sessions(skill.sessions),
+            trigger_key=self._redactor.redact(skill.trigger_key),
+            remedy_key=self._redactor.redact(skill.remedy_key),
+            origin=skill.origin.split(_VIA)[0],
+            unverified=stored.known.unverified,
+            approved=approved or (base is not None and base.approved),
+            by=self.machine,
+            version=skill.version if base is None else base.version + 1,
+        )
+        return HomeSkill(stored, shared)
+
+    def leaving(self, home: HomeSkill, pair: Pair | None, lineage: tuple[str, ...]) -> SharedSkill:
+        """The skill as it is sent: with its history, redacted, and its lineage."""
+        base = unpack(pair.base) if pair is not None else None
+        own = tuple(
+            SharedChange(
+                c.version, c.action, self._redactor.redact(c.why)[:300], self.machine, c.at
+            )
+            for c in self.intake.changes(home.name)
+            if c.action != SYNC
+        )
+        earlier = base.history if base is not None else ()
+        history = tuple(dict.fromkeys((*earlier, *own)))[-MOST_CHANGES:]
+        known = base.lineage if base is not None else ()
+        return with_lineage(replace(home.shared, history=history), lineage, known)
+
+    def held(self, home: HomeSkill) -> str:
+        """Why a skill has to stay at home; "" when it may leave."""
+        shared = home.shared
+        if name_faults(shared.name):
+            return name_faults(shared.name)[0]
+        extra = sorted(set(home.stored.parsed.fields) - _TRAVELLING)
+        if extra:
+            return "its front matter has keys that do not travel: " + ", ".join(extra)
+        try:
+            check_files(shared.attachments, f"skill {shared.name!r}")
+            texts = [*_texts(shared)]
+            shared.files()
+        except SkillLearnerError as problem:
+            return problem.message
+        kinds = sorted({found.kind for text in texts for found in self._redactor.findings(text)})
+        if kinds:
+            return "it holds what must not leave this machine: " + ", ".join(kinds)
+        return ""
+
+
+def _texts(shared: SharedSkill) -> list[str]:
+    attached = [
+        text
+        for path, file in shared.attachments.items()
+        for text in (path, file.data.decode("utf-8", "replace"))
+    ]
+    extra = [f"{key}: {value}" for key, value in shared.metadata.items()]
+    return [shared.name, shared.description, shared.body, shared.license, *extra, *attached]
+
+
+# -- packed, for the memory of a remote -----------------------------------------------------------
+
+
+def pack(shared: SharedSkill) -> bytes:
+    values: dict[str, Any] = {
+        name: getattr(shared, name)
+        for name in shared.__dataclass_fields__
+        if name not in ("attachments", "history", "metadata")
+    }
+    values["metadata"] = dict(shared.metadata)
+    values["history"] = [asdict(change) for change in shared.history]
+    values["attachments"] = {
+        path: [file.data.hex(), file.executable] for path, file in shared.attachments.items()
+    }
+    return zlib.compress(json.dumps(values).encode(), 1)
+
+
+def unpack(data: bytes) -> SharedSkill:
+    values = json.loads(zlib.decompress(data))
+    values["history"] = tuple(SharedChange(**change) for change in values["history"])
+    values["attachments"] = {
+        path: SkillFileData(bytes.fromhex(text), executable)
+        for path, (text, executable) in values["attachments"].items()
+    }
+    for name in ("sessions", "lineage"):
+        values[name] = tuple(values[name])
+    return SharedSkill(**values)
+
+
+def origin_of(shared: SharedSkill, remote: str) -> str:
+    """Whose a skill is that came from a remote: who made it, on which machine, by which remote."""
+    return f"{shared.origin or 'a person'}{_VIA}{remote} ({shared.by or 'unknown machine'})"
+
+
+__all__ = [
+    "UNDECIDED",
+    "USER",
+    "HomeSkill",
+    "HomeSkills",
+    "ScopeNames",
+    "origin_of",
+    "pack",
+    "unpack",
+    "wanted",
+]

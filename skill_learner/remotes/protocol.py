@@ -1,0 +1,85 @@
+"""What a remote must do: one module per engine, and one line in `remotes.ENGINES`.
+
+A remote holds folders of files by skill name, each with a token that changes whenever the files do,
+and counters that only grow. It knows nothing of libraries, trust or merging; `sync` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from skill_learner.exchange.safe_files import Files
+
+CounterKey = tuple[str, str, str]
+"""Machine, skill (as the remote calls it), kind ("uses", "sessions")."""
+
+
+@dataclass(frozen=True)
+class RemoteSkill:
+    """A skill as it stands at the remote. files: path to bytes; None when it is gone there, or when
+    `fault` says why it cannot be taken (a link, too large). token: "" when it is gone. lost: nobody
+    took it out there, the remote itself was set back; home's copy is sent again."""
+
+    name: str
+    token: str
+    files: Files | None
+    fault: str = ""
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Pulled:
+    """What changed since the cursor that was given, and the cursor for the next time. Something may
+    be told twice; nothing is left out."""
+
+    cursor: str
+    skills: Sequence[RemoteSkill] = ()
+    counters: Mapping[CounterKey, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OutgoingSkill:
+    """A skill to write. expected: the token of the version it replaces, "" for a new one; another
+    version there is never overwritten. why: a line for the engine's log."""
+
+    name: str
+    files: Files
+    expected: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What became of a push. accepted: names with their new tokens. refused: names whose version
+    there was another than expected. raced: somebody else wrote meanwhile; pull, and push again.
+    proposed: where the changes wait for a person instead, in words ("" = they are in force)."""
+
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    refused: Sequence[str] = ()
+    raced: bool = False
+    proposed: str = ""
+
+
+class Remote(Protocol):
+    """Raises RemoteUnavailableError when it cannot be reached now, RemoteError for any other fault.
+    Every call may be repeated: what was done already is not done again."""
+
+    def pull(self, cursor: str) -> Pulled:
+        """Changes since `cursor` ("" for everything)."""
+
+    def push(
+        self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]
+    ) -> Pushed: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class VectorRemote(Protocol):
+    """A remote that also keeps embeddings, by model and by hash of the embedded text."""
+
+    def vectors(self, model: str, hashes: Sequence[str]) -> dict[str, list[float]]: ...
+
+    def put_vectors(self, model: str, vectors: Mapping[str, Sequence[float]]) -> None: ...

@@ -1,0 +1,165 @@
+"""What the setting `remotes:` says, checked.
+
+remotes:
+  team:
+    url: git+ssh://git@example.org/skills.git
+    direction: both            # pull, push
+    trust: reviewed            # all, none
+    scope: [user, shop]        # default: all
+    tags: [deploy]             # default: any
+    states: [active]           # what leaves this machine
+    every: 900                 # seconds between syncs in the background, 0 = by hand only
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from skill_learner.errors import ConfigError
+
+DIRECTIONS = ("both", "pull", "push")
+TRUSTS = ("all", "reviewed", "none")
+STATES = ("active", "candidate")
+DEFAULT_EVERY = 900
+POSTGRES_SCHEMES = ("postgresql", "postgres")
+
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_BRANCH = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|/$))[A-Za-z0-9._/-]{1,200}")
+_LIBRARY = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_LISTS: Mapping[str, tuple[str, ...]] = {"scope": (), "tags": (), "states": STATES, "pin": ()}
+_CHOICES: Mapping[str, tuple[str, ...]] = {"direction": DIRECTIONS, "trust": TRUSTS}
+
+
+@dataclass(frozen=True)
+class RemoteSettings:
+    """One remote. scope: "user" and names of project folders, empty for all. tags: of which one
+    must stand in a skill's `metadata.tags`, empty for any. pin: skills that no sync changes here.
+    branch: git only. library: PostgreSQL only, since one database may hold several."""
+
+    name: str
+    url: str
+    direction: str = "both"
+    trust: str = "reviewed"
+    scope: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ("active",)
+    pin: tuple[str, ...] = ()
+    every: int = DEFAULT_EVERY
+    branch: str = "main"
+    library: str = "default"
+
+    @property
+    def engine(self) -> str:
+        return "postgres" if self.url.split(":", 1)[0] in POSTGRES_SCHEMES else "git"
+
+    @property
+    def pulls(self) -> bool:
+        return self.direction != "push"
+
+    @property
+    def pushes(self) -> bool:
+        return self.direction != "pull"
+
+
+def remote_settings(remotes: Mapping[str, Any], source: str = "remotes") -> list[RemoteSettings]:
+    """All remotes by name; ConfigError names remote and key of the first fault."""
+    return [_one(str(name), remotes[name], source) for name in sorted(remotes, key=str)]
+
+
+def _one(name: str, given: Any, source: str) -> RemoteSettings:
+    where = f"{source}: {name}"
+    if _NAME.fullmatch(name) is None or len(name) > 40:
+        raise ConfigError(
+            f"{where}: a remote's name is lower-case letters, digits and single hyphens"
+        )
+    if isinstance(given, str):
+        given = {"url": given}
+    if not isinstance(given, Mapping) or not isinstance(given.get("url"), str):
+        raise ConfigError(f"{where}: expected a `url`", f"write `{name}: {{url: ...}}`")
+    values = {str(key): _value(str(key), given[key], where) for key in given}
+    values["url"] = checked_url(values["url"], where)
+    return RemoteSettings(name=name, **values)
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    known = RemoteSettings.__dataclass_fields__
+    if key not in known or key == "name":
+        names = ", ".join(field for field in known if field != "name")
+        raise ConfigError(f"{where}: unknown key `{key}`", f"known keys: {names}")
+    if key in _LISTS:
+        return _words(key, value, where)
+    if key == "every":
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**7:
+            raise ConfigError(f"{where}: every must be a whole number of seconds, not {value!r}")
+        return value
+    if key == "url":
+        return value
+    if not isinstance(value, str):
+        raise ConfigError(f"{where}: {key} must be text, not {value!r}")
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise ConfigError(f"{where}: {key} must be one of {', '.join(_CHOICES[key])}")
+    pattern = {"branch": _BRANCH, "library": _LIBRARY}.get(key)
+    if pattern is not None and pattern.fullmatch(value) is None:
+        raise ConfigError(f"{where}: {key} {value!r} is not allowed")
+    return value
+
+
+def _words(key: str, value: Any, where: str) -> tuple[str, ...]:
+    words = value.split() if isinstance(value, str) else value
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise ConfigError(f"{where}: {key} must be a list of words, not {value!r}")
+    allowed = _LISTS[key]
+    if allowed and not set(words) <= set(allowed):
+        raise ConfigError(f"{where}: {key} may hold {', '.join(allowed)}")
+    return tuple(
+        "" if key == "scope" and word == "all" else word for word in words if word != "all"
+    )
+
+
+def checked_url(url: str, where: str) -> str:
+    """The address of a remote; ConfigError for one that holds a password (which would be shown with
+    the settings) or that git would take for an option or a program to run. The message never
+    repeats the address."""
+    url = url.strip()
+    if not url or url.startswith("-") or any(ord(c) < 32 for c in url):
+        raise ConfigError(f"{where}: that is no address of a remote")
+    try:
+        parts = urlsplit(url)
+        password = parts.password
+    except ValueError:
+        raise ConfigError(f"{where}: that is no address of a remote") from None
+    secret = password or any(
+        key.lower() in ("password", "sslpassword") for key, _ in parse_qsl(parts.query)
+    )
+    if secret or (parts.scheme in ("http", "https", "git+https", "git+http") and parts.username):
+        raise ConfigError(
+            f"{where}: the address holds a password",
+            "use ~/.pgpass, PGPASSWORD or PGSERVICE for PostgreSQL, a credential helper for git",
+        )
+    if "::" in url.split("/", 1)[0]:
+        raise ConfigError(f"{where}: git's `helper::address` forms run programs; not allowed")
+    return url
+
+
+def settings_of(remotes: Mapping[str, Any], name: str) -> RemoteSettings:
+    """One remote by name; ConfigError with the known ones."""
+    for settings in remote_settings(remotes):
+        if settings.name == name:
+            return settings
+    known = ", ".join(sorted(map(str, remotes))) or "none yet: `skill-learner remote add NAME URL`"
+    raise ConfigError(f"there is no remote {name!r}", f"known remotes: {known}")
+
+
+def as_mapping(settings: RemoteSettings) -> dict[str, Any]:
+    """What stands in the settings file for it: the address, and what is not the default."""
+    plain = RemoteSettings("x", "")
+    found: dict[str, Any] = {"url": settings.url}
+    for key in RemoteSettings.__dataclass_fields__:
+        value = getattr(settings, key)
+        if key not in ("name", "url") and value != getattr(plain, key):
+            found[key] = list(cast(tuple[str, ...], value)) if isinstance(value, tuple) else value
+    return found

@@ -1,0 +1,225 @@
+"""A skill as it travels: its files in a form that is the same on every machine.
+
+SKILL.md            front matter and text, without anything of one machine
+.provenance.json    state, scope, evidence (hashed), who changed what and why (redacted)
+scripts/x           attachments, as they are
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+from skill_learner.errors import SkillFormatError
+from skill_learner.exchange.safe_files import (
+    SKILL_FILE,
+    Files,
+    SkillFileData,
+    check_files,
+    check_path,
+    is_skill_file,
+)
+from skill_learner.skills.frontmatter import parse, render
+from skill_learner.skills.reader import PREFIX
+from skill_learner.skills.validation import name_faults
+
+PROVENANCE_FILE = ".provenance.json"
+MOST_CHANGES = 30
+MOST_LINEAGE = 60
+MOST_SESSIONS = 200
+_LONGEST = 500
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+_HASH = re.compile(r"[0-9a-f]{16,64}")
+
+
+@dataclass(frozen=True)
+class SharedChange:
+    """One change of the skill's life. by: the label of the machine, never a person's name."""
+
+    version: int
+    action: str
+    why: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True)
+class SharedSkill:
+    """metadata: foreign keys of the front matter only. scope: "user" or "project:<folder name>".
+    sessions: hashes of session ids. approved: a person made it active. by: who changed it last.
+    lineage: hashes of the texts it had, newest last, by which unrelated copies find their common
+    version."""
+
+    name: str
+    description: str
+    body: str
+    license: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    attachments: Files = field(default_factory=dict)
+    state: str = "active"
+    scope: str = "user"
+    sessions: tuple[str, ...] = ()
+    trigger_key: str = ""
+    remedy_key: str = ""
+    origin: str = ""
+    unverified: str = ""
+    approved: bool = False
+    by: str = ""
+    version: int = 1
+    history: tuple[SharedChange, ...] = ()
+    lineage: tuple[str, ...] = ()
+
+    @cached_property
+    def text_digest(self) -> str:
+        """Equal for equal words and attachments."""
+        parts = [self.description, self.body, self.license, sorted(self.metadata.items())]
+        files = [
+            (path, hashlib.sha256(file.data).hexdigest(), file.executable)
+            for path, file in sorted(self.attachments.items())
+        ]
+        return _sha256([parts, files])
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal when two copies need nothing of each other; who and when do not count."""
+        kept = [self.state, self.scope, sorted(self.sessions), self.trigger_key, self.remedy_key]
+        return _sha256([self.text_digest, kept, self.unverified, self.approved])
+
+    def files(self) -> dict[str, SkillFileData]:
+        """The files that travel; the same skill gives the same bytes."""
+        shown = {**self.metadata, PREFIX + "state": self.state, PREFIX + "scope": self.scope}
+        if self.unverified:
+            shown[PREFIX + "unverified"] = self.unverified
+        skill = render(
+            self.name,
+            self.description,
+            "\n" + self.body.strip("\n") + "\n",
+            metadata=shown,
+            license=self.license,
+        )
+        told = {name: getattr(self, name) for name in _PROVENANCE}
+        told["history"] = [asdict(change) for change in self.history]
+        provenance = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+        return {
+            SKILL_FILE: SkillFileData(skill),
+            PROVENANCE_FILE: SkillFileData(provenance.encode("ascii")),
+            **dict(sorted(self.attachments.items())),
+        }
+
+
+_PROVENANCE = (
+    *("state", "scope", "sessions", "trigger_key", "remedy_key", "origin", "unverified"),
+    *("approved", "by", "version", "lineage"),
+)
+
+
+def read_shared(name: str, files: Files) -> SharedSkill:
+    """Check and read what came from a remote, by the rules of an import; SkillFormatError says what
+    is wrong. A folder that a person wrote, without provenance, is an active skill for everyone."""
+    faults = name_faults(name)
+    if faults:
+        raise SkillFormatError(f"skill {name[:80]!r}: {faults[0]}")
+    where = f"skill {name!r}"
+    files = {check_path(path, where): file for path, file in files.items()}
+    told = _provenance(files.pop(PROVENANCE_FILE, SkillFileData(b"{}")).data)
+    check_files(files, where)
+    if SKILL_FILE not in files:
+        raise SkillFormatError(f"{where}: it has no {SKILL_FILE}")
+    parsed = parse(files.pop(SKILL_FILE).data, f"{name}/{SKILL_FILE}")
+    if any(map(is_skill_file, files)):
+        raise SkillFormatError(f"{where}: it holds another skill")
+    if not parsed.description or not parsed.body.strip():
+        raise SkillFormatError(f"{where}: a description and a text are needed")
+    seen = parsed.metadata.get(PREFIX + "state", "")
+    if seen in ("active", "candidate", "archived"):
+        told["state"] = seen  # what a person sees and edits in the repository counts
+    shared = SharedSkill(
+        name=name,
+        description=" ".join(parsed.description.split()),
+        body=normal_body(parsed.body),
+        license=parsed.license,
+        metadata={k: v for k, v in parsed.metadata.items() if not k.startswith(PREFIX)},
+        attachments=files,
+        **told,
+    )
+    shared.files()  # a name, key or description that could not be written here is refused now
+    return shared
+
+
+def normal_body(body: str) -> str:
+    return body.replace("\r\n", "\n").strip("\n")
+
+
+def hashed_sessions(sessions: tuple[str, ...]) -> tuple[str, ...]:
+    """Ids of sessions as they travel: enough to count a session once, nothing to find it by. Ids
+    that came from elsewhere are hashed already."""
+    found = (
+        s
+        if s.startswith("h:")
+        else "h:" + hashlib.sha256(s.encode("utf-8", "replace")).hexdigest()[:16]
+        for s in sessions
+    )
+    return tuple(sorted(set(found)))[-MOST_SESSIONS:]
+
+
+def with_lineage(shared: SharedSkill, *more: tuple[str, ...]) -> SharedSkill:
+    """With the hashes of earlier texts, its own last."""
+    earlier = [text for texts in more for text in texts]
+    chain = [t for t in dict.fromkeys((*earlier, *shared.lineage)) if t != shared.text_digest]
+    return replace(shared, lineage=(*chain, shared.text_digest)[-MOST_LINEAGE:])
+
+
+def _provenance(data: bytes) -> dict[str, Any]:
+    """The provenance's fields that have their type; a damaged file tells nothing."""
+    try:
+        raw = json.loads(data[:1_000_000])
+    except (ValueError, RecursionError):
+        raw = {}
+    if not isinstance(raw, dict):
+        raw = {}
+    told: dict[str, Any] = {}
+    for key in ("trigger_key", "remedy_key", "origin", "unverified", "by"):
+        if isinstance(raw.get(key), str):
+            told[key] = _clean(raw[key])
+    if raw.get("state") in ("active", "candidate", "archived"):
+        told["state"] = raw["state"]
+    scope = raw.get("scope")
+    if isinstance(scope, str) and (scope == "user" or scope.startswith("project:")):
+        told["scope"] = _clean(scope)[:120]
+    told["approved"] = raw.get("approved") is True
+    version = raw.get("version")
+    told["version"] = version if isinstance(version, int) and 0 < version < 10**9 else 1
+    told["sessions"] = tuple(s for s in _texts(raw.get("sessions"), MOST_SESSIONS) if s[:2] == "h:")
+    texts = _texts(raw.get("lineage"), MOST_LINEAGE)
+    told["lineage"] = tuple(text for text in texts if _HASH.fullmatch(text))
+    told["history"] = _changes(raw.get("history"))
+    return told
+
+
+def _texts(value: Any, most: int) -> list[str]:
+    items = value if isinstance(value, list) else []
+    return [_clean(item)[:80] for item in items[-most:] if isinstance(item, str)]
+
+
+def _changes(value: Any) -> tuple[SharedChange, ...]:
+    names = [item.name for item in fields(SharedChange)]
+    found = []
+    for item in (value if isinstance(value, list) else [])[-MOST_CHANGES:]:
+        if isinstance(item, dict) and isinstance(item.get("version"), int):
+            texts = {n: _clean(str(item.get(n, ""))) for n in names if n != "version"}
+            found.append(SharedChange(version=item["version"], **texts))
+    return tuple(found)
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub(" ", text)[:_LONGEST]
+
+
+def _sha256(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

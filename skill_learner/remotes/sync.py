@@ -1,0 +1,279 @@
+"""One sync with one remote: pull, merge, push, and again where somebody else was faster.
+
+Nothing here holds a lock while the network is asked, and nothing is noted as done before it is: a
+kill at any step leaves each skill old or new on each side, and the next sync goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skill_learner.errors import RemoteError, RemoteUnavailableError
+from skill_learner.files import locked
+from skill_learner.remotes.home_skills import HomeSkills, unpack
+from skill_learner.remotes.incoming import NOT_PARKED, Incoming, Outcome
+from skill_learner.remotes.outgoing import Collected, Leaving, Outgoing, own_counters
+from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.sync_state import SyncState
+from skill_learner.usage import SkillUse
+
+MOST_ROUNDS = 6
+FULL_LOOK_SECONDS = 60.0
+"""In a running process: after so long the home files themselves are looked at again. Between, what
+our own writers touch tells of their changes; an edit by hand waits until then."""
+_CLOCK_TICK_NS = 100_000_000
+_LOCK_SECONDS = 120.0
+
+
+@dataclass
+class SyncReport:
+    """What one sync did. error: why the remote could not be reached; home goes on without it."""
+
+    remote: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    proposed: str = ""
+    error: str = ""
+    rounds: int = 0
+
+    @property
+    def changed_home(self) -> bool:
+        return any(one.direction == "in" and one.outcome != "refused" for one in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sync keeps its lock, and which paths tell that home changed."""
+
+    lock: Path
+    watched: tuple[Path, ...]
+
+
+class Synchroniser:
+    """Reusable within one process: a sync with nothing to do costs one question to the remote."""
+
+    def __init__(
+        self,
+        settings: RemoteSettings,
+        remote: Remote,
+        homes: HomeSkills,
+        state: SyncState,
+        place: Place,
+        uses: Callable[[], Mapping[str, SkillUse]] = dict,
+    ) -> None:
+        self._settings = settings
+        self._remote = remote
+        self._homes = homes
+        self._state = state
+        self._place = place
+        self._uses = uses
+        self._quiet: tuple[tuple[int, ...], float] | None = None
+        self._cursor = ""
+
+    def sync(self, *, dry_run: bool = False) -> SyncReport:
+        """Raises RemoteError for what a person has to look at; an unreachable remote is a note in
+        the report."""
+        report = SyncReport(self._settings.name)
+        try:
+            with locked(self._place.lock, timeout=_LOCK_SECONDS):
+                if dry_run or not self._nothing_to_do():
+                    self._run(report, dry_run)
+        except RemoteUnavailableError as problem:
+            report.error = problem.message
+        except TimeoutError:
+            report.error = "another sync with it has been running for long"
+        if report.error and not dry_run:
+            self._quiet = None
+            self._state.save_notes({"error": report.error, "error_at": time.time()})
+        return report
+
+    def settle(self, local: str, *, take: bool) -> Outcome:
+        """Decide on a skill of which two versions wait."""
+        for pair in self._state.pairs().values():
+            if local in (pair.local, pair.parked_as) and pair.parked:
+                with locked(self._place.lock, timeout=_LOCK_SECONDS):
+                    return Incoming(self._settings, self._homes, self._state).settle(
+                        pair, take=take
+                    )
+        raise RemoteError(
+            f"no version of {local!r} from {self._settings.name} waits for a decision",
+            f"`skill-learner sync {self._settings.name} --dry-run` lists what waits.",
+        )
+
+    # -- the rounds ----------------------------------------------------------------------------
+
+    def _run(self, report: SyncReport, dry_run: bool) -> None:
+        marks = self._marks()
+        self._cursor = self._state.note("cursor") if self._same_settings() else ""
+        incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
+        outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
+        collected = Collected()
+        for report.rounds in range(1, MOST_ROUNDS + 1):
+            pulled = self._remote.pull(self._cursor)
+            back = [] if dry_run else self._came_back(pulled.skills)
+            skills = [*back, *pulled.skills]
+            if self._settings.pulls and skills:
+                report.outcomes += incoming.take(skills)
+            if not dry_run:
+                self._state.save_counters(pulled.counters)
+                if self._settings.pulls:
+                    self._pulled_to(pulled.cursor)
+            if not self._settings.pushes:
+                break
+            collected = outgoing.collect()
+            if dry_run:
+                report.outcomes += [_would_leave(one) for one in collected.leaving]
+                break
+            if self._push(collected, report):
+                break
+        else:
+            report.error = f"others write faster than we can: {MOST_ROUNDS} rounds were not enough"
+        report.outcomes += collected.held
+        if not dry_run:
+            self._ended(report, collected, marks)
+
+    def _push(self, collected: Collected, report: SyncReport) -> bool:
+        """Send what is to leave; whether that is the end of it."""
+        counters = self._new_counters(collected)
+        if not collected.leaving and not counters:
+            return True
+        proposal = _fingerprint(collected.leaving, counters, self._cursor)
+        if proposal == self._state.note("proposal"):
+            report.proposed = self._state.note("proposed")
+            return True
+        pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
+        self._note_accepted(collected, pushed, counters, report)
+        if pushed.proposed:
+            report.proposed = pushed.proposed
+            self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})
+            return True
+        if self._settings.pulls and (pushed.raced or pushed.refused):
+            return False
+        for name in pushed.refused:
+            why = "the remote has another version; this remote is never pulled from"
+            report.outcomes.append(Outcome("out", name, "refused", why))
+        return not pushed.raced
+
+    def _note_accepted(
+        self,
+        collected: Collected,
+        pushed: Pushed,
+        counters: Mapping[CounterKey, int],
+        report: SyncReport,
+    ) -> None:
+        accepted = [one for one in collected.leaving if one.shared.name in pushed.accepted]
+        self._state.save_pairs(
+            replace(one.pair, token=pushed.accepted[one.shared.name]) for one in accepted
+        )
+        self._state.save_lineage({one.pair.local: one.shared.lineage for one in accepted})
+        if not (pushed.raced or pushed.proposed):
+            self._state.save_counters(counters)
+        report.outcomes += [
+            Outcome("out", one.pair.local, "sent", f"as {one.shared.name}")
+            if one.pair.local != one.shared.name
+            else Outcome("out", one.pair.local, "sent", one.shared.state)
+            for one in accepted
+        ]
+
+    def _new_counters(self, collected: Collected) -> dict[CounterKey, int]:
+        pairs = self._state.pairs()
+        pairs.update({one.pair.name: one.pair for one in collected.leaving})
+        known = self._state.counters()
+        own = own_counters(self._homes.machine, self._uses(), pairs)
+        return {key: value for key, value in own.items() if value > known.get(key, 0)}
+
+    def _came_back(self, pulled: Sequence[RemoteSkill]) -> list[RemoteSkill]:
+        """Skills whose folder is gone at home: they were not archived, so they come back."""
+        if not self._settings.pulls:
+            return []
+        told = {skill.name for skill in pulled}
+        present = {key.rpartition("/")[2] for key in self._homes.intake.stamps()}
+        missing = [
+            (pair, base)
+            for pair in self._state.pairs().values()
+            if pair.local not in present and (base := unpack(pair.base)).state != "archived"
+        ]
+        self._state.save_pairs(replace(pair, token="?", **NOT_PARKED) for pair, _ in missing)
+        return [
+            RemoteSkill(pair.name, pair.token, base.files())
+            for pair, base in missing
+            if pair.name not in told
+        ]
+
+    # -- what is remembered ----------------------------------------------------------------------
+
+    def _pulled_to(self, cursor: str) -> None:
+        if cursor != self._cursor:
+            self._state.save_notes({"cursor": cursor})
+            self._cursor = cursor
+
+    def _same_settings(self) -> bool:
+        """Whether the cursor was written under these settings: what they once left out would
+        otherwise never be asked for again."""
+        kept = [self._settings.url, self._settings.branch, self._settings.library]
+        now = "\n".join([*kept, *self._settings.scope, "", *self._settings.tags])
+        if self._state.note("settings") == now:
+            return True
+        self._state.save_notes({"settings": now, "cursor": ""})
+        return False
+
+    def _ended(self, report: SyncReport, collected: Collected, marks: tuple[int, ...]) -> None:
+        self._state.save_seen(collected.seen, collected.gone)
+        told = [f"{one.name}: {one.detail}" for one in collected.held]
+        refused = [f"{o.name}: {o.detail}" for o in report.outcomes if o.outcome == "refused"]
+        notes: dict[str, object] = {
+            "held": told,
+            "waiting": [p.local for p in self._state.pairs().values() if p.parked],
+            "synced_at": time.time(),
+            "error": report.error,
+        }
+        if not report.proposed:
+            notes |= {"proposal": "", "proposed": ""}
+        if refused or report.outcomes:
+            notes["refused"] = refused
+        self._state.save_notes(notes)
+        if not report.error and self._marks() == marks and _are_old(marks):
+            self._quiet = (marks, time.monotonic())
+
+    def _nothing_to_do(self) -> bool:
+        """Whether home and remote are as the last sync of this process left them."""
+        if self._quiet is None or time.monotonic() - self._quiet[1] > FULL_LOOK_SECONDS:
+            return False
+        if self._marks() != self._quiet[0]:
+            return False
+        pulled = self._remote.pull(self._cursor)
+        if not pulled.skills and not pulled.counters:
+            self._cursor = pulled.cursor
+            return True
+        return False
+
+    def _marks(self) -> tuple[int, ...]:
+        marks = []
+        for path in self._place.watched:
+            try:
+                marks.append(os.stat(path).st_mtime_ns)
+            except OSError:
+                marks.append(0)
+        return tuple(marks)
+
+
+def _are_old(marks: tuple[int, ...]) -> bool:
+    """Two changes within one tick of the file system's clock cannot be told apart."""
+    return max(marks, default=0) < time.time_ns() - _CLOCK_TICK_NS
+
+
+def _would_leave(one: Leaving) -> Outcome:
+    return Outcome("out", one.pair.local, "would be sent", one.shared.state)
+
+
+def _fingerprint(
+    leaving: Sequence[Leaving], counters: Mapping[CounterKey, int], cursor: str
+) -> str:
+    told = [cursor, *sorted(f"{o.shared.name} {o.shared.digest}" for o in leaving)]
+    told += [str(item) for item in sorted(counters.items())]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()

@@ -1,0 +1,183 @@
+"""Skills from other machines: written as ours, over ours only, and never over an edit.
+
+Works beside `SkillLibrary` on the same folder, under the same lock and with the same ledger, so
+that what arrives can be looked at and undone like any other change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skill_learner.errors import LibraryError, SkillLearnerError
+from skill_learner.files import atomic_write, ensure_private_dir, locked
+from skill_learner.models import Skill
+from skill_learner.skills.folder import Place, SkillFolder
+from skill_learner.skills.frontmatter import render
+from skill_learner.skills.history import Change, History, new_change, now
+from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.validation import slugify_name
+from skill_learner.skills.writer import SkillWriter, free_name
+
+SYNC = "sync"
+"""The action of a change that came from another machine."""
+
+
+@dataclass(frozen=True)
+class ArrivingSkill:
+    """What a skill is to be from now on. attachments: all of its files, with whether they may be
+    executed; earlier ones in `dropped` go (their bytes stay in the history)."""
+
+    description: str
+    body: str
+    license: str
+    metadata: Mapping[str, str]
+    attachments: Mapping[str, tuple[bytes, bool]]
+    record: SkillRecord
+    dropped: tuple[str, ...] = field(default=())
+
+
+class SkillIntake:
+    def __init__(self, skills_dir: Path, *, lock_timeout: float = 30.0) -> None:
+        self._folder = SkillFolder(skills_dir)
+        self.skills_dir = self._folder.root
+        self._records = RecordStore(self.skills_dir / ".records")
+        self._history = History(self.skills_dir / ".history")
+        self._reader = SkillReader(self._folder, self._records, self._history)
+        self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
+        self._lock_timeout = lock_timeout
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def stamps(self) -> dict[str, str]:
+        """See `SkillLibrary.stamps`."""
+        return self._reader.stamps()
+
+    def at(self, key: str) -> StoredSkill:
+        return self._reader.read(self._folder.at(key))
+
+    def find(self, name: str) -> StoredSkill | None:
+        """The skill of that name, archived or not; None when there is none that can be read."""
+        with contextlib.suppress(SkillLearnerError):
+            place = self._folder.find(name)
+            return None if place is None else self._reader.read(place)
+        return None
+
+    def taken(self, name: str) -> bool:
+        return self._folder.taken(name)
+
+    def changes(self, name: str) -> list[Change]:
+        """Everything that the ledger tells of a skill, oldest first."""
+        return [entry.change for entry in self._history.entries(name)]
+
+    def approved(self, name: str) -> bool:
+        """Whether a person made the skill active, and it was not taken back since."""
+        said = [
+            entry.record.state == "active"
+            for entry in self._history.entries(name)
+            if entry.change.action == "state" and entry.change.actor == "user"
+        ]
+        return bool(said and said[-1])
+
+    # -- writing -------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the library's lock; every method below is called within."""
+        ensure_private_dir(self.skills_dir)
+        try:
+            with locked(self.skills_dir / ".lock", timeout=self._lock_timeout):
+                yield
+        except TimeoutError as error:
+            raise LibraryError(
+                f"the library {self.skills_dir} is busy in another process", "Try again."
+            ) from error
+
+    def create(
+        self, name: str, arriving: ArrivingSkill, *, prefix: str, actor: str, why: str
+    ) -> Skill:
+        """A new skill; where its name is taken it gets `prefix` in front, then a number."""
+        name = free_name(self._folder, slugify_name(name), slugify_name(prefix))
+        version = self._history.last_version(name) + 1
+        record = replace(arriving.record, hash="", version=version, created=now())
+        place = self._folder.new_place(name)
+        self._write_files(place, arriving)
+        data = self._bytes(name, arriving, record)
+        return self._writer.write(
+            place, data, record, new_change(name, record, SYNC, actor, why, "")
+        )
+
+    def update(
+        self, name: str, arriving: ArrivingSkill, *, expected: str, actor: str, why: str
+    ) -> Skill:
+        """Write a skill of ours anew. LibraryError when it is not ours, or its bytes are no longer
+        those with the hash `expected`; archives or restores it where its state says so."""
+        place = self._folder.find(name)
+        if place is None:
+            raise LibraryError(f"there is no skill {name!r}")
+        stored = self._reader.read(place)
+        if not stored.skill.ours or stored.skill.content_hash != expected:
+            raise LibraryError(f"skill {name!r} was changed at home meanwhile", "Sync again.")
+        if arriving.record.state == "archived":
+            return self._writer.archive(stored, actor, why)
+        if stored.place.archived:
+            stored = self._writer.restore(stored, actor, why)
+        version = max(stored.known.version, self._history.last_version(name)) + 1
+        record = replace(arriving.record, version=version, created=stored.known.created)
+        before = self._history.keep(stored.data)
+        self._write_files(stored.place, arriving)
+        data = self._bytes(name, arriving, record)
+        change = replace(new_change(name, record, SYNC, actor, why, ""), before=before)
+        return self._writer.write(stored.place, data, record, change)
+
+    def archive(self, name: str, *, actor: str, why: str) -> None:
+        place = self._folder.find(name)
+        if place is not None:
+            self._writer.archive(self._reader.read(place), actor, why)
+
+    def _bytes(self, name: str, arriving: ArrivingSkill, record: SkillRecord) -> bytes:
+        return render(
+            name,
+            arriving.description,
+            "\n" + arriving.body.strip("\n") + "\n",
+            metadata=with_our_metadata(arriving.metadata, record),
+            license=arriving.license,
+        )
+
+    def _write_files(self, place: Place, arriving: ArrivingSkill) -> None:
+        """The attachments; those that are overwritten or dropped are kept in the history."""
+        for relative, (data, executable) in arriving.attachments.items():
+            target = self._inside(place, relative)
+            if _read(target) == data and os.access(target, os.X_OK) == executable:
+                continue
+            self._keep(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(target, data, 0o700 if executable else 0o600)
+        for relative in arriving.dropped:
+            target = self._inside(place, relative)
+            self._keep(target)
+            target.unlink(missing_ok=True)
+
+    def _inside(self, place: Place, relative: str) -> Path:
+        """Where an attachment lies; LibraryError when a link leads out of the skill's folder."""
+        target = place.folder.joinpath(*relative.split("/"))
+        real, root = os.path.realpath(target), os.path.realpath(place.folder)
+        if target.is_symlink() or not real.startswith(root + os.sep):
+            raise LibraryError(f"{target} is a link; nothing is written through it")
+        return target
+
+    def _keep(self, target: Path) -> None:
+        data = _read(target)
+        if data is not None:
+            self._history.keep(data)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
