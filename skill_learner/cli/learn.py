@@ -36,7 +36,6 @@ class Learned:
 @click.argument(
     "paths",
     nargs=-1,
-    required=True,
     metavar="PATH...",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
 )
@@ -45,20 +44,32 @@ class Learned:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="File what is learned under this project, instead of the one the transcript names.",
 )
+@click.option(
+    "--recent",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The project's last N sessions; says what it would cost, and asks.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask before --recent.")
 @click.option("--provider", metavar="NAME", help="With this provider, whatever the settings say.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, on a copy.")
 @json_option
 def command(
     paths: tuple[Path, ...],
     project_dir: Path | None,
+    recent: int | None,
     provider: str | None,
-    dry_run: bool,
     as_json: bool,
+    **flags: bool,
 ) -> None:
     """Review transcript files, and say what was found, written and rejected, and why."""
+    if bool(paths) == (recent is not None):
+        raise click.UsageError("give transcript files, or --recent N")
     config = load(arguments={"provider": provider})
     project = str(root_of(project_dir)) if project_dir else ""
-    with _services(config, dry_run) as services, progress("learning") as step:
+    if recent is not None:
+        paths = _recent(config, project_dir or Path(), recent, flags["yes"])
+    with _services(config, flags["dry_run"]) as services, progress("learning") as step:
         learned = []
         for path in paths:
             step(str(path))
@@ -69,11 +80,33 @@ def command(
     else:
         for item in learned:
             _show(item)
-        if dry_run:
+        if flags["dry_run"]:
             say("nothing was written (--dry-run)")
     failed = [item for item in learned if item.outcome is None]
     if failed:
         raise JobError(f"{len(failed)} of {len(learned)} files failed: {failed[0].error}")
+
+
+def _recent(
+    config: SkillLearnerConfig, project_dir: Path, count: int, yes: bool
+) -> tuple[Path, ...]:
+    from skill_learner.cli.recent import estimate, tell
+    from skill_learner.transcripts.past import recent_transcripts
+    from skill_learner.wiring import reviewer_name
+
+    root, reviewer = root_of(project_dir), reviewer_name(config)
+    paths = recent_transcripts(root, count)
+    if not paths:
+        raise JobError(
+            f"no past session of {root} was found",
+            "editors keep transcripts below ~/.claude/projects and ~/.cursor/projects; give files",
+        )
+    with progress("estimating") as step:
+        found = estimate(config, paths, reviewer, step)
+    if not yes:
+        tell(found, reviewer, config)
+        click.confirm("Learn from them?", abort=True)
+    return tuple(paths)
 
 
 @contextmanager
