@@ -149,7 +149,21 @@ def _span_fault(
         state.proved += not standing
         if standing and standing != "untested" and worst is None:
             worst = (span, standing)
+    if strict and worst is None:
+        worst = _bare_fault(sentence, ground.texts)
     return worst if strict else None
+
+
+def _bare_fault(sentence: str, texts: ProofTexts) -> tuple[str, str] | None:
+    """A name without backticks that was taken back, or an option or variable that nothing shows.
+    (Compound words of every language look like names: that nothing shows them says nothing.)"""
+    for name in prose.bare_names(sentence):
+        standing = judge(name, texts)
+        certain = name.startswith("--") or name.isupper()
+        taken_back = standing == "superseded" and not NEGATED.search(sentence)
+        if taken_back or (certain and standing == "absent"):
+            return name, standing
+    return None
 
 
 def _without_replaced(sentence: str, texts: ProofTexts) -> str:
@@ -168,7 +182,7 @@ def _claim_fault(sentence: str, ground: Ground) -> str:
     if figure:
         return f"no result shows {figure}"
     if EXISTENCE.search(sentence) and "untested" in _standings(sentence, ground.texts):
-        return "nothing shows that it is there"
+        return "it was written and never run"
     setting = prose.never_made(sentence, ground.texts)
     return f"{setting} was never set" if setting else _cause_fault(sentence, ground)
 
@@ -187,7 +201,8 @@ def _cause_fault(sentence: str, ground: Ground) -> str:
 
 
 def _standings(sentence: str, texts: ProofTexts) -> set[str]:
-    return {judge(span, texts) for span in code_spans(sentence)}
+    names = [name for name in prose.bare_names(sentence) if name.isupper()]
+    return {judge(span, texts) for span in (*code_spans(sentence), *names)}
 
 
 def _rewritten(sentence: str, ground: Ground, state: _State, mark: str) -> str:

@@ -33,7 +33,7 @@ from skill_learner.learning.gate_policy import GatePolicy
 from skill_learner.learning.independence import dependence, further_evidence
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.own_check import failed_check
-from skill_learner.learning.proof import ProofTexts
+from skill_learner.learning.proof import EDIT_TOOLS, ProofTexts
 from skill_learner.learning.prose import split_sentences
 from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.safety import complaint, injection_reasons, redacted_create
@@ -143,10 +143,19 @@ def _hollowness(draft: CreateSkill, checked: BodyCheck, case: Case, left: int) -
     word = human_word(draft.evidence, case.session)
     if not checked.total and not word:
         return "nothing in it can be checked"
+    if not word and not case.texts.passes and _only_edits(draft, case.session):
+        return "only edits stand behind it, and nothing was run"
     if checked.untested and not case.texts.passes and not word:
         return "what it says was written and never run"
     broken = failed_check(draft.body, case.session)
     return f"its own check failed in its last run: {broken[:80]}" if broken else ""
+
+
+def _only_edits(draft: CreateSkill, session: Session) -> bool:
+    """True when the cited steps are edits and requests, and nothing else."""
+    cited = cited_steps(draft.evidence)
+    calls = [step.call for step in session.steps if step.number in cited and step.call]
+    return all(call.name.lower() in EDIT_TOOLS for call in calls)
 
 
 def _core_is_unproved(checked: BodyCheck) -> bool:

@@ -35,9 +35,16 @@ _PASSING = (
 )  # fmt: skip
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_PIPED = re.compile(r"\bpip(?:e|es|ed|ing)\b.{0,80}\b(?:in)?to (?:\w+ )?(?:ba|z|da)?sh\b", re.I)
 _PERSON = re.compile(r"<(?:user|host)>")
+_NUMBER_WORDS = dict.fromkeys(
+    "five six seven eight nine ten eleven twelve dozen dozens hundreds thousands twenty thirty "
+    "forty fifty hundred".split(),
+    99,
+)
 _COUNT = re.compile(
-    rf"(?<![\w.\-/])(?:~\s?|about |around |some )?(?P<number>\d{{1,3}}(?:[.,]\d{{3}})+|\d+)\+?"
+    r"(?<![\w.\-/])(?:~\s?|about |around |some |roughly )?"
+    rf"(?P<number>\d{{1,3}}(?:[.,]\d{{3}})+|\d+|{'|'.join(_NUMBER_WORDS)})\+?"
     rf"(?P<noun>\s+(?!of\b|in\b|to\b)(?:[\w-]+\s+){{0,2}}{COUNTED}(?![\w-]))",
     re.IGNORECASE,
 )
@@ -75,6 +82,8 @@ def _foreign(sentence: str) -> str:
     """A rule of the editor, or an instruction that somebody smuggled in."""
     if EDITOR_RULES.search(sentence):
         return "a rule of the editor"
+    if _PIPED.search(sentence):
+        return "looks like an injected instruction: pipes what it fetched into a shell"
     found = injection.findings(sentence)
     if any(one.kind != "open fence" for one in found):
         return f"looks like an injected instruction: {found[0].reason}"
@@ -104,9 +113,13 @@ def _tally(sentence: str) -> str:
 def _counts(sentence: str) -> str:
     bare = _CODE.sub(lambda match: " " * len(match.group()), sentence)
     for match in _COUNT.finditer(bare):
-        if int(re.sub(r"\D", "", match.group("number"))) > _FEW:
+        if _value(match.group("number")) > _FEW:
             return match.group().strip()
     return ""
+
+
+def _value(number: str) -> int:
+    return _NUMBER_WORDS.get(number.lower()) or int(re.sub(r"\D", "", number) or 0)
 
 
 def without_counts(sentence: str) -> str:
@@ -121,7 +134,7 @@ def without_counts(sentence: str) -> str:
 
 def _cut(prose: str) -> str:
     def bare(match: re.Match[str]) -> str:
-        number = int(re.sub(r"\D", "", match.group("number")))
-        return match.group("noun").lstrip() if number > _FEW else match.group()
+        many = _value(match.group("number")) > _FEW
+        return match.group("noun").lstrip() if many else match.group()
 
     return _COUNT.sub(bare, _ASIDE.sub("", prose))

@@ -41,6 +41,10 @@ _EVERYDAY = frozenset(
     "result results your you its their they them these those still already about through during "
     "many".split()
 )
+_BARE_NAME = re.compile(
+    r"(?<![\w/.-])(?:--[a-z][\w-]+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]\w*(?:\.[a-z]\w*){1,4}"
+    r"|[a-z]\w*(?:-\w+)+|[a-z]+[A-Z]\w*)(?![\w/-])"
+)
 _ENOUGH = 0.75
 _MOSTLY = 0.5
 _FEWEST_TERMS = 2
@@ -56,6 +60,11 @@ def split_sentences(text: str) -> list[str]:
             cuts.append(match.start())
     cuts.append(len(text))
     return [text[a:b] for a, b in itertools.pairwise(cuts) if text[a:b].strip()]
+
+
+def bare_names(sentence: str) -> list[str]:
+    """Options, variables, keys and compound names that stand in prose without backticks."""
+    return _BARE_NAME.findall(_CODE.sub(" ", sentence))
 
 
 def states_cause(sentence: str) -> bool:

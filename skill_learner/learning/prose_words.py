@@ -20,6 +20,9 @@ CAUSE = _any(
     r"|\bso that is\b|\b(?:spends?|waits?|spent|waited) (?:\w+ ){0,3}(?:on|for)\b"
     r"|\b(?:is|are|was|were) (?:already |probably |likely )?(?:resolved|fixed|solved|cured)"
     r" (?:by|during|through|in|with)\b"
+    r"|\b(?:been|got|was|were|is|are) (?:already )?(?:fixed|resolved|solved)(?: since| by| in|,|\.)"
+    r"|\balready (?:fixed|resolved|solved)\b|\baccounts? for\b|\bavoids\b|\bprevents\b"
+    r"|\b(?:appears|happens|occurs|arises) (?:when|if|after|once)\b"
     r"|\btriggered by\b|\bcreated by\b|\bproduced by\b|\bintroduced by\b|\battributable\b",
     r"\bweil\b|\bwegen\b|\baufgrund\b|\bverursacht\b|\bliegt an\b|\bursache\b|\bdaran, dass\b",
     r"\bparce que?\b|\bà cause\b|\bdû à\b|\ben raison d|\bprovoqué\b|\bla cause\b",
@@ -40,11 +43,13 @@ ROOT_CAUSE = _any(
 """A sentence that names the one thing to blame."""
 
 EXISTENCE = _any(
-    r"\b(?:exists?|(?:is|are) (?:already )?(?:set|defined|configured|available|there|present))\b",
+    r"\bexists?\b|\b(?:is|are) (?:already )?(?:set|defined|configured|available|there|present"
+    r"|verified|tested)\b|\b(?:was|were) (?:verified|tested|run)\b|\bpasse[sd]\b"
+    r"|\bsucceed(?:s|ed)\b",
     r"\bexistier|\bist gesetzt\b|\bexiste|\bestá[n]? definid|\besiste|\bbestaat\b|\bistnieje"
     r"|существу|存在|已设置|있다|mevcut",
 )
-"""A sentence that says that something is there."""
+"""A sentence that says that something is there, or that it was tried."""
 
 EFFECT = _any(
     r"\b(?:rewrites|rewrote|wraps|wrapped|strips|stripped|deletes|deleted|mangles|mangled"
@@ -56,6 +61,7 @@ EFFECT = _any(
 GUESS = _any(
     r"\blikely\b|\bprobably\b|\bpresumably\b|\bperhaps\b|\bmaybe\b|\bapparently\b|\bsupposedly\b"
     r"|\bmust be\b(?= (?:the|in|due|because))|\bmight be\b|\bcould be\b|\bmay be\b|\bseems?\b"
+    r"|\busually\b|\btypically\b|\boften\b"
     r"|\bappears? to\b|\bI (?:think|guess|suspect)\b|\bsuspected\b",
     r"\bvermutlich\b|\bwahrscheinlich\b|\bvielleicht\b|\banscheinend\b|\bscheint\b",
     r"\bprobablement\b|\bpeut-être\b|\bsemble\b|\bprobablemente\b|\bquizás?\b|\bparece\b"
