@@ -17,6 +17,7 @@ LONGEST_MODULE = 300
 LONGER_MODULES: dict[str, str] = {
     "config.py": "one table of keys, with the sources they come from",
     "skills/library.py": "the one door through which a library changes",
+    "targets/cursor.py": "an editor is one module",
 }
 """Modules above the limit, each with the reason why it is one thing."""
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 TARGETS: dict[str, str] = {
     "claude-code": "skill_learner.targets.claude_code",
+    "codex": "skill_learner.targets.codex",
     "cursor": "skill_learner.targets.cursor",
 }
 

@@ -44,7 +44,9 @@ SKILLS_DIR = {"project": ".claude/skills", "user": "~/.claude/skills"}
 INDEX_IMPORT = ".claude/skill-learner-index.md"
 RULES: dict[str, str] = {}
 READS_NOTES: tuple[str, ...] = ()
+NOTES_LIMIT = 0
 READS_SKILLS: tuple[str, ...] = ()
+APPROVAL = ""
 LIMITS: tuple[str, ...] = ()
 
 _KINDS = {
@@ -143,6 +145,10 @@ def windows_entry(event: str, launch: "list[str]") -> "dict[str, Any]":
 
 def settings_faults(settings: "Any") -> "list[str]":
     """Claude Code leaves out an entry that it does not understand, and no more."""
+    return []
+
+
+def hooks_not_run(settings: str, folder: str) -> "list[str]":
     return []
 
 

@@ -37,9 +37,11 @@ SETTINGS_HEAD = {"version": 1}
 INDEX_FILE = {"project": ".cursorrules"}
 INDEX_IMPORT = ".cursor/rules/skill-learner.mdc"
 RULES = {"cursorrules": "block", "mdc": "file"}
-READS_NOTES = ("CLAUDE.md",)
+READS_NOTES = ("CLAUDE.md", "AGENTS.md")
+NOTES_LIMIT = 0
 SKILLS_DIR = {"project": ".cursor/skills", "user": "~/.cursor/skills"}
-READS_SKILLS = (".claude/skills",)
+READS_SKILLS = (".claude/skills", ".agents/skills")
+APPROVAL = ""
 LIMITS = (
     "Some versions of Cursor drop what a hook prints at a session's start; the index therefore "
     "stands in a rules file.",
@@ -305,6 +307,10 @@ def _entry_fault(entry: "Any") -> str:
     if not isinstance(entry.get(wanted), str) or not entry[wanted].strip():
         return f"has no `{wanted}`"
     return ""
+
+
+def hooks_not_run(settings: str, folder: str) -> "list[str]":
+    return []
 
 
 # -- cold: index -------------------------------------------------------------------------------

@@ -22,9 +22,11 @@ class Target(Protocol):
     INDEX_FILE: per scope the notes that get our block; a scope without one is left out.
     INDEX_IMPORT: the project's file that is wholly ours (see `index_texts`).
     RULES: names for `--rules` and the layout each stands for; empty where there is no choice.
-    READS_NOTES: notes of other editors that this one reads as well.
+    READS_NOTES: notes of other editors that this one reads as well. NOTES_LIMIT: bytes of its notes
+    up to which it reads, 0 for all.
     SKILLS_DIR: skills folder for `project` and `user`. READS_SKILLS: the project's skills folders
     of other editors that this one lists as well (below the home folder the same).
+    APPROVAL: what the user has to do in the editor before registered hooks run, "" for nothing.
     LIMITS: what is known not to work, for `doctor`.
     """
 
@@ -37,8 +39,10 @@ class Target(Protocol):
     INDEX_IMPORT: str
     RULES: Mapping[str, str]
     READS_NOTES: tuple[str, ...]
+    NOTES_LIMIT: int
     SKILLS_DIR: Mapping[str, str]
     READS_SKILLS: tuple[str, ...]
+    APPROVAL: str
     LIMITS: tuple[str, ...]
 
     # -- hot -----------------------------------------------------------------------------------
@@ -60,7 +64,12 @@ class Target(Protocol):
     # -- reading journals ----------------------------------------------------------------------
 
     def canonical(self, event: str, payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """A journalled event in the words that all readers understand: Claude Code's."""
+        """A journalled event in the words that all readers understand: Claude Code's.
+
+        A PostToolUse is a success unless its `is_error` is true, or None where the editor does not
+        say; `turn_interrupted` marks a Stop by the user. A subagent's event has an `agent_id`, and
+        no `transcript_path` but the session's.
+        """
 
     def event_key(self, event: str, payload: Mapping[str, Any]) -> tuple[str, bool]:
         """(what tells this event from others of its session, whether for ever or only for some
@@ -79,6 +88,10 @@ class Target(Protocol):
 
     def settings_faults(self, settings: Any) -> list[str]:
         """Why the editor would ignore this settings file, in words. settings: the JSON value."""
+
+    def hooks_not_run(self, settings: str, folder: str) -> list[str]:
+        """Why the editor would not run our hooks of the file `settings` in a session started in
+        `folder`, as its own program says; [] when that cannot be asked."""
 
     def index_texts(self, index: str, layout: str) -> tuple[str, str | None]:
         """(body of our block in INDEX_FILE, INDEX_IMPORT's text or None for no such file).
