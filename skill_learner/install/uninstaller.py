@@ -52,8 +52,7 @@ def uninstall(
     written, when a file can no longer be understood.
     """
     module = get_target(target)
-    in_project = tuple(s for s in scopes_of(module) if s != "user")
-    scopes: tuple[Scope, ...] = in_project if scope is None else (scope,)
+    scopes = (scope,) if scope else tuple(s for s in scopes_of(module) if s != "user")
     every = records.load_all(paths)
     root = Path(os.path.expanduser("~") if scope == "user" else os.path.realpath(project_dir))
     going = [r for r in every if (r.target, r.root) == (target, str(root)) and r.scope in scopes]
