@@ -74,7 +74,8 @@ class JournalRecord:
         counts."""
         if self.event in ("PostToolUse", "PostToolUseFailure"):
             return not self.of_subagent
-        return self.event == "UserPromptSubmit" and not is_machine_prompt(self.text("prompt"))
+        prompt = self.event == "UserPromptSubmit" and not self.of_subagent
+        return prompt and not is_machine_prompt(self.text("prompt"))
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,11 @@ def journal_path(paths: StatePaths, session_id: str) -> Path:
 
 
 def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
+    text = raw.decode("utf-8", "replace")
     try:
-        envelope = json.loads(raw.decode("utf-8", "replace"))
+        envelope = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        envelope = _broken_inside(text)
     if not isinstance(envelope, dict) or not isinstance(envelope.get("e"), str):
         return None
     payload, cut = _payload(envelope.get("d"))
@@ -166,6 +168,19 @@ def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
         key=key,
         unique=unique,
     )
+
+
+def _broken_inside(text: str) -> Any:
+    """The record of a whole line whose payload the editor sent as no proper JSON, though it began
+    and ended as an object: hooks keep such bytes as they are."""
+    head, found, payload = text.rstrip().partition(',"d":')
+    if not found or not payload.endswith("}"):
+        return None
+    try:
+        envelope = json.loads(f"{head}}}")
+    except (ValueError, RecursionError):
+        return None
+    return {**envelope, "d": {"damaged": payload[:-1]}} if isinstance(envelope, dict) else None
 
 
 def _is_twin(record: JournalRecord, seen: dict[str, float]) -> bool:

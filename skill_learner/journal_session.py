@@ -97,7 +97,9 @@ class _Listener:
     def _tool(self, record: JournalRecord, place: Place) -> None:
         response = (record.payload or {}).get("tool_response")
         text = _CUT_RESULT if record.cut and response is None else response_text(response)
-        self._finished_call(record, place, ToolResult(text, False, response))
+        told = (record.payload or {}).get("is_error", False)
+        is_error = told if told is None or isinstance(told, bool) else False
+        self._finished_call(record, place, ToolResult(text, is_error, response))
 
     def _tool_failure(self, record: JournalRecord, place: Place) -> None:
         payload = record.payload or {}

@@ -34,7 +34,7 @@ def check_installs(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Fi
     for status in found:
         yield _registration(config, status)
         yield _fired(config, status)
-    told = {problem for status in found for problem in status.problems}
+    told = {p for status in found for p in (*status.problems, *status.not_run)}
     for warning in install_warnings(config, project_dir):
         if not any(problem in warning for problem in told):
             yield Finding("place", NOTE, warning)
@@ -79,6 +79,8 @@ def check_clients() -> Iterator[Finding]:
 
 
 def _registration(config: SkillLearnerConfig, status: ScopeStatus) -> Finding:
+    from skill_learner.targets import get_target
+
     check = f"{status.target}, {status.scope}"
     scope = {"user": " --user", "local": " --local"}.get(status.scope, "")
     place = "" if status.scope == "user" else f" --project-dir {status.root}"
@@ -94,6 +96,8 @@ def _registration(config: SkillLearnerConfig, status: ScopeStatus) -> Finding:
         mendable = status.installed and status.on_record
         fix = install_again if mendable else None
         return Finding(check, FAULT, "; ".join(status.problems), again, fix)
+    if status.not_run:
+        return Finding(check, FAULT, "; ".join(status.not_run), get_target(status.target).APPROVAL)
     if status.disabled_by:
         what = f"all hooks are switched off by {', '.join(status.disabled_by)}"
         return Finding(check, FAULT, what, "take `disableAllHooks` out there")

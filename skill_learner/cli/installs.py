@@ -66,7 +66,7 @@ def install_warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]
     warnings = [
         f"{status.target}, {status.scope}: {problem}"
         for status in found
-        for problem in (*status.problems, *status.notes)
+        for problem in (*status.problems, *status.not_run, *status.notes)
     ]
     for status in found:
         warnings += [f"{path} switches all hooks off" for path in status.disabled_by]

@@ -65,7 +65,8 @@ def _is_tracked(root: Path, notes: Path) -> bool:
 
 
 def index_changes(target: Target, places: Places, index: str, layout: str) -> list[Change]:
-    """The files that the layout wants, what leads to the index last."""
+    """The files that the layout wants, what leads to the index last. An index that would not fit
+    into what the editor reads of its notes stands in a file of its own."""
     block, own = target.index_texts(index, layout)
     changes = []
     if places.index_file and own is not None:
@@ -75,5 +76,7 @@ def index_changes(target: Target, places: Places, index: str, layout: str) -> li
     if places.index:
         notes = read_if_there(places.index)
         after = markdown_block.put_block(notes or b"", block, places.index)
+        if own is None and places.index_file and 0 < target.NOTES_LIMIT < len(after):
+            return index_changes(target, places, index, "file")
         changes.append(Change(places.index, "index_block", notes, after, _WHAT))
     return changes

@@ -17,6 +17,8 @@ def install_notes(target: Target, places: Places, others: Iterable[InstallRecord
     note = below_repository_note(places)
     if note:
         yield note
+    if target.APPROVAL:
+        yield target.APPROVAL
     for path in disabled_in(target, places):
         yield f"`disableAllHooks` is true in {path}: no hook runs until it is taken out."
     for other in others:
@@ -24,8 +26,8 @@ def install_notes(target: Target, places: Places, others: Iterable[InstallRecord
         if other.target == target.NAME and here:
             where = "for all projects" if other.scope == "user" else f"in {other.root}"
             yield (
-                f"Also installed {where} (scope {other.scope}); the editor runs equal hooks once, "
-                "so nothing is recorded twice."
+                f"Also installed {where} (scope {other.scope}); an event that fires both is "
+                "recorded once."
             )
 
 

@@ -28,7 +28,8 @@ class ScopeStatus:
     block and seed skill are there too. files: those of its files that exist and hold something of
     ours. disabled_by: settings files that switch all hooks off. launcher_alive: what the hooks
     start is there. last_fired: unix time of the newest journal of this editor (for this project,
-    but for scope `user`), None when there is none. problems: faults in words.
+    but for scope `user`), None when there is none. problems: faults in words. not_run: why the
+    editor, asked, would not run hooks that are there.
     """
 
     target: str
@@ -45,6 +46,7 @@ class ScopeStatus:
     on_record: bool
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    not_run: tuple[str, ...]
 
 
 def installation_status(paths: StatePaths, project_dir: Path) -> list[ScopeStatus]:
@@ -59,11 +61,13 @@ def installation_status(paths: StatePaths, project_dir: Path) -> list[ScopeStatu
             if scope != "user":
                 others |= targets_in(places.root, every)
             places = with_shared_skills(places, name, others)
-            found.append(_scope_status(paths, target, places))
+            found.append(_scope_status(paths, target, places, project_dir))
     return found
 
 
-def _scope_status(paths: StatePaths, target: Target, places: Places) -> ScopeStatus:
+def _scope_status(
+    paths: StatePaths, target: Target, places: Places, project_dir: Path
+) -> ScopeStatus:
     problems: list[str] = []
     ours: dict[str, list[object]] = {}
     try:
@@ -84,7 +88,7 @@ def _scope_status(paths: StatePaths, target: Target, places: Places) -> ScopeSta
     if missing:
         problems.append(f"hooks missing or of another version: {', '.join(missing)}")
     if ours:
-        problems += _settings_problems(target, places)
+        problems += [*_settings_problems(target, places), *_notes_problems(target, places)]
     expected = {str(p) for p in (places.settings, places.index, places.seed_skill) if p}
     note = notices.below_repository_note(places)
     return ScopeStatus(
@@ -102,7 +106,13 @@ def _scope_status(paths: StatePaths, target: Target, places: Places) -> ScopeSta
         on_record=records.load(paths, target.NAME, places.scope, places.root) is not None,
         problems=tuple(problems),
         notes=(note,) if note else (),
+        not_run=_not_run(target, places, project_dir) if ours else (),
     )
+
+
+def _not_run(target: Target, places: Places, project_dir: Path) -> tuple[str, ...]:
+    folder = os.path.realpath(project_dir if places.scope == "user" else places.root)
+    return tuple(target.hooks_not_run(str(places.settings), folder))
 
 
 def settings_warnings(name: str, scope: Scope, project_dir: Path) -> list[str]:
@@ -116,6 +126,17 @@ def _settings_problems(target: Target, places: Places) -> list[str]:
     return [
         f"{target.TITLE} ignores all of {places.settings}, our hooks included: {fault}"
         for fault in settings_file.faults(target, places.settings)
+    ]
+
+
+def _notes_problems(target: Target, places: Places) -> list[str]:
+    """Whether our block stands where the editor no longer reads."""
+    data = (read_if_there(places.index) or b"") if places.index and target.NOTES_LIMIT else b""
+    if data.rfind(markdown_block.STYLE.end) < target.NOTES_LIMIT:
+        return []
+    return [
+        f"{places.index}: the index of skills stands behind the first {target.NOTES_LIMIT} bytes, "
+        f"and {target.TITLE} reads no more; shorten the file"
     ]
 
 

@@ -272,7 +272,8 @@ def _edits(number: int, data: Mapping[str, Any]) -> Iterator[Edit]:
             whole = "content" in pair and "old_string" not in pair
             new = pair.get("content") if whole else pair.get("new_string", pair.get("new_source"))
             old = str(pair.get("old_string") or "")
-            yield Edit(number, file, normalise(old), normalise(str(new or "")), whole)
+            own = str(pair.get("file_path") or file)
+            yield Edit(number, own, normalise(old), normalise(str(new or "")), whole)
 
 
 def _strings(data: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from skill_learner.models import Session, Step
 
 _ABSOLUTE = re.compile(r"^(?:/|~|[A-Za-z]:[\\/]|\\\\)")
 _WORKTREE = re.compile(r"^\.claude/worktrees/[^/]+/")
-_OURS = re.compile(r"(?:^|/)\.(?:claude|cursor)/(?:plans|skills|projects)/")
+_OURS = re.compile(r"(?:^|/)\.(?:claude|cursor|codex|agents)/(?:plans|skills|projects)/")
 
 
 def repository_path(path: str, project: str) -> str:
