@@ -76,10 +76,11 @@ def human_word(claims: Sequence[Claim], session: Session) -> str:
 
 
 def only_failures(claims: Sequence[Claim], session: Session) -> bool:
-    """True when everything cited failed and no human word is among it: an unresolved attempt."""
+    """True when every cited call failed, and what the human said beside it is neither a rule nor a
+    correction: an unresolved attempt."""
     cited = cited_steps(claims)
     steps = [step for step in session.steps if step.number in cited]
-    return bool(steps) and all(
-        step.kind == "tool" and step.call is not None and step.call.status in {"failed", "suspect"}
-        for step in steps
-    )
+    calls = [step.call for step in steps if step.kind == "tool" and step.call is not None]
+    plain = all(step.kind in {"tool", "human"} for step in steps)
+    failed = bool(calls) and all(call.status in {"failed", "suspect"} for call in calls)
+    return failed and plain and not human_word(claims, session)

@@ -128,8 +128,7 @@ def _proof_fault(patch: PatchSkill, session: Session, texts: ProofTexts) -> str:
         return "nothing it cites is a result or the human's word"
     if only_failures(patch.evidence, session):
         return "an attempt that was never resolved"
-    known = {line.strip() for line in patch.old.splitlines()}
-    added = "\n".join(line for line in patch.new.splitlines() if line.strip() not in known)
+    added = _added(patch)
     ground = Ground(texts, session_names(session), cited_steps(patch.evidence))
     checked = check_body(added, ground)
     if checked.dropped:
@@ -150,7 +149,7 @@ def _reasons_to_wait(
     if policy.approval == "manual":
         found.append("approval is manual: a patch waits for the user")
     found.extend(filter(None, [open_outcome(session)]))
-    if skill.name not in session.loaded_skills and not shares_subject(patch.new, skill):
+    if skill.name not in session.loaded_skills and not shares_subject(_added(patch), skill):
         found.append(f"unrelated to {skill.name}")
     if skill.state == "active" and not (
         proves_fix(patch.evidence, session) or human_word(patch.evidence, session)
@@ -166,6 +165,12 @@ def _reasons_to_wait(
     if longer and (body.count("\n") > limits.body_lines or len(body) > 4 * limits.body_tokens):
         found.append(f"{skill.name} would be longer than {limits.body_lines} lines")
     return found
+
+
+def _added(patch: PatchSkill) -> str:
+    """The lines of a patch that the old text does not hold already."""
+    known = {line.strip() for line in patch.old.splitlines()}
+    return "\n".join(line for line in patch.new.splitlines() if line.strip() not in known)
 
 
 def _changed_lines(patch: PatchSkill) -> int:
