@@ -18,6 +18,7 @@ from skill_learner.search.documents import document_of
 from skill_learner.storage.sqlite import SqliteIndex
 
 BATCH = 500
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
