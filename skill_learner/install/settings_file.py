@@ -10,7 +10,15 @@ from typing import Any
 from skill_learner.errors import InstallError
 from skill_learner.install import json_edit, json_splice
 from skill_learner.install.json_scanner import read_json_text
+from skill_learner.targets import get_target
 from skill_learner.targets.protocol import Target
+
+
+def registration(name: str) -> str:
+    """What init writes for a target where there is no settings file yet: `hooks/<name>.json`."""
+    target = get_target(name)
+    entries = {event: target.settings_entry(event) for event in target.EVENTS}
+    return with_hooks(target, None, entries, Path(target.SETTINGS_FILE["project"])).decode("utf-8")
 
 
 def with_hooks(
