@@ -96,6 +96,9 @@ class SkillLearnerConfig:
     journal_days, journal_megabytes: how long, and how much of them, journals are kept.
     ignore_projects, ignore_paths, ignore_tools: never recorded (see `privacy.PrivacyRules`).
     off: the hooks leave at once.
+    inject: what a prompt hook may add for a matching prompt: "suggest" (name and why), "body" (the
+    text of a short skill that matches strongly), "off".
+    listing_characters: room for learned skills in the editor's listing; 0 = what the editor leaves.
     remotes: repositories and databases that the library is shared with (`remotes.settings`).
     origins: for each key where its value came from; warnings: what was ignored, in words.
     """
@@ -133,6 +136,8 @@ class SkillLearnerConfig:
     ignore_paths: tuple[str, ...] = ()
     ignore_tools: tuple[str, ...] = ()
     off: bool = False
+    inject: str = "suggest"
+    listing_characters: int = 0
     remotes: Mapping[str, Any] = field(default_factory=dict, hash=False)
     origins: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
     warnings: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
@@ -250,6 +255,8 @@ def write_hook_conf(
         f"nudge_interval={config.nudge_interval}",
         f"payload_cap={config.payload_cap}",
         f"off={int(config.off)}",
+        f"inject={config.inject}",
+        *_library_lines(config),
         f"paused_until={paused_until(config.paths)}",
         f"ignores={len(ignored)}",
         *ignored,
@@ -264,6 +271,13 @@ def write_hook_conf(
         pass
     ensure_private_dir(target.parent)
     atomic_write(target, text, 0o600)
+
+
+def _library_lines(config: SkillLearnerConfig) -> list[str]:
+    """Where library and index are, when they are not where a hook would look."""
+    if config.skills_dir == config.state_dir / "skills":
+        return []
+    return [f"skills={config.skills_dir}", f"index={config.index_db}"]
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

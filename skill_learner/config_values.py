@@ -14,6 +14,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "storage_backend": ("sqlite", "filesystem"),
     "review_when": ("", "signal", "always"),
     "approval": ("auto", "evidence", "manual"),
+    "inject": ("suggest", "body", "off"),
 }
 _RANGES: Mapping[str, tuple[float, float]] = {
     "nudge_interval": (1, 100_000),
@@ -34,6 +35,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "journal_megabytes": (1, 1_000_000),
     "digest_tokens": (500, 10_000_000),
     "index_tokens": (0, 1_000_000),
+    "listing_characters": (0, 1_000_000),
     "payload_cap": (1_024, 2**40),
 }
 
