@@ -80,7 +80,7 @@ class GitRemote:
         if not why:
             self._git.run("update-ref", _FETCHED, commit)
             self._head = commit
-            return Pushed(accepted, refused)
+            return Pushed(accepted, refused, cursor=commit)
         if any(word in why for word in _RACED) or self._remote_head() != head:
             return Pushed(raced=True)
         if any(word in why for word in _BROKEN):

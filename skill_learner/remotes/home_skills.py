@@ -105,6 +105,19 @@ class HomeSkills:
         stored = self.intake.find(name)
         return None if stored is None else self.shared(stored, pair)
 
+    def earlier_texts(self, home: HomeSkill) -> frozenset[str]:
+        """Hashes of the texts that a home skill had (with the attachments of today)."""
+        return frozenset(
+            replace(
+                home.shared,
+                description=" ".join(parsed.description.split()),
+                body=normal_body(parsed.body),
+                license=parsed.license,
+                metadata=_foreign(parsed.metadata),
+            ).text_digest
+            for parsed in self.intake.versions(home.name)
+        )
+
     def shared(self, stored: StoredSkill, pair: Pair | None) -> HomeSkill:
         """What a home skill looks like to a remote that knows it as `pair`: where only trust made
         its state or scope another than the remote's, the remote's stand."""
@@ -122,7 +135,7 @@ class HomeSkills:
             description=skill.description,
             body=normal_body(stored.parsed.body),
             license=stored.parsed.license,
-            metadata={k: v for k, v in stored.parsed.metadata.items() if not k.startswith(PREFIX)},
+            metadata=_foreign(stored.parsed.metadata),
             attachments={path: file for path, file in files.items() if path != SKILL_FILE},
             state=state,
             scope=scope,
@@ -170,6 +183,10 @@ class HomeSkills:
         if kinds:
             return "it holds what must not leave this machine: " + ", ".join(kinds)
         return ""
+
+
+def _foreign(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in metadata.items() if not key.startswith(PREFIX)}
 
 
 def _texts(shared: SharedSkill) -> list[str]:

@@ -122,7 +122,8 @@ class Incoming:
     # -- one skill -----------------------------------------------------------------------------
 
     def _take_one(self, skill: RemoteSkill, pair: Pair | None, batch: _Batch) -> None:
-        if pair is not None and skill.token in (pair.token, pair.parked) and not skill.fault:
+        known = pair is not None and skill.token in (pair.token, pair.parked)
+        if known and skill.token and not skill.fault:
             return
         if skill.fault:
             batch.outcomes.append(Outcome("in", skill.name[:80], "refused", skill.fault))
@@ -135,8 +136,10 @@ class Incoming:
         if theirs is None or (pair is None and not wanted(theirs, self._settings)):
             return
         home = self._homes.find(pair.local if pair else skill.name, pair)
-        known = frozenset(self._state.lineage(home.name)) if home is not None else frozenset()
-        arrival = arriving.decide(theirs, home, pair, self._settings, known)
+        texts: frozenset[str] = frozenset()
+        if home is not None and pair is None:
+            texts = frozenset(self._state.lineage(home.name)) | self._homes.earlier_texts(home)
+        arrival = arriving.decide(theirs, home, pair, self._settings, texts)
         self._carry_out(skill, pair, home, arrival, batch)
 
     def _theirs(self, skill: RemoteSkill, pair: Pair | None) -> SharedSkill | None:

@@ -148,6 +148,8 @@ class Synchroniser:
             return True
         pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
         self._note_accepted(collected, pushed, counters, report)
+        if pushed.cursor and self._settings.pulls:
+            self._pulled_to(pushed.cursor)
         if pushed.proposed:
             report.proposed = pushed.proposed
             self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})

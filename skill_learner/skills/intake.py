@@ -16,7 +16,7 @@ from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
 from skill_learner.models import Skill
 from skill_learner.skills.folder import Place, SkillFolder
-from skill_learner.skills.frontmatter import render
+from skill_learner.skills.frontmatter import ParsedSkill, parse, render
 from skill_learner.skills.history import Change, History, new_change, now
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
@@ -73,6 +73,12 @@ class SkillIntake:
     def changes(self, name: str) -> list[Change]:
         """Everything that the ledger tells of a skill, oldest first."""
         return [entry.change for entry in self._history.entries(name)]
+
+    def versions(self, name: str) -> Iterator[ParsedSkill]:
+        """The texts that a skill had, as far as their bytes are kept."""
+        for digest in dict.fromkeys(change.after for change in self.changes(name)):
+            with contextlib.suppress(SkillLearnerError):
+                yield parse(self._history.bytes_of(digest))
 
     def approved(self, name: str) -> bool:
         """Whether a person made the skill active, and it was not taken back since."""

@@ -1,0 +1,531 @@
+"""What a git remote survives: other people, hostile content, protected branches, kills."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from remote_homes import MakeHome, empty_repository, git, home_maker, outcome, words
+
+from skill_learner.errors import RemoteError
+from skill_learner.remotes.git import address, compare_line
+from skill_learner.wiring import build_sync
+
+pytestmark = pytest.mark.process
+
+Clone = Callable[[], Path]
+SKILL = "---\nname: {0}\ndescription: Use when {0} is needed.\n---\n\n# {0}\n\nDo it.\n"
+
+
+@pytest.fixture
+def engine() -> str:
+    return "git"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A git daemon on loopback that takes pushes: address and repository."""
+    base = tmp_path / "served"
+    bare = empty_repository(base / "team.git")
+    git(bare, "config", "daemon.receivepack", "true")
+    git(bare, "config", "http.receivepack", "true")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            *("git", "daemon", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}"),
+            *(f"--base-path={base}", "--export-all", "--enable=receive-pack", str(base)),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    for _ in range(100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    yield f"git://127.0.0.1:{port}/team.git", bare
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def write_skill(clone: Path, name: str, text: str = "") -> Path:
+    folder = clone / "skills" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "SKILL.md").write_text(text or SKILL.format(name))
+    return folder
+
+
+def commit(clone: Path, message: str = "by hand") -> None:
+    git(clone, "add", "-A")
+    git(clone, "commit", "--quiet", "-m", message)
+    git(clone, "push", "--quiet", "origin", "HEAD:main")
+
+
+# -- other people ---------------------------------------------------------------------------------
+
+
+def test_the_repository_is_plain_text_that_a_person_can_edit(
+    make_home: MakeHome, clone: Clone
+) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    folder = clone()
+    files = sorted(p.relative_to(folder).as_posix() for p in (folder / "skills").rglob("*.*"))
+    assert files == ["skills/deploy/.provenance.json", "skills/deploy/SKILL.md"]
+    text = (folder / "skills/deploy/SKILL.md").read_text()
+    assert "First step." in text
+    assert "s-1" not in (folder / "skills/deploy/.provenance.json").read_text()
+    (folder / "skills/deploy/SKILL.md").write_text(text.replace("First step.", "First, by hand."))
+    commit(folder)
+    assert words(one.sync()) == {"deploy": "updated"}
+    assert "First, by hand." in one.library.get("deploy").body
+
+
+def test_a_skill_that_a_person_wrote_arrives_and_line_ends_do_not_matter(
+    make_home: MakeHome, clone: Clone
+) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    folder = clone()
+    write_skill(folder, "by-hand", SKILL.format("by-hand").replace("\n", "\r\n"))
+    commit(folder)
+    assert words(one.sync()) == {"by-hand": "new"}
+    assert "\r" not in one.library.get("by-hand").body
+    assert one.sync().outcomes == []
+    assert git(folder, "pull", "--quiet") == ""
+    assert git(folder, "log", "--oneline").count("\n") == 2
+
+
+def test_files_of_others_in_the_repository_stay(make_home: MakeHome, clone: Clone) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    folder = clone()
+    (folder / "ci.yaml").write_text("x: 1\n")
+    commit(folder)
+    one.add("other")
+    one.sync()
+    git(folder, "pull", "--quiet")
+    assert (folder / "ci.yaml").read_text() == "x: 1\n"
+    assert (folder / "skills/other/SKILL.md").is_file()
+
+
+def test_a_skill_that_was_taken_out_is_archived(make_home: MakeHome, clone: Clone) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.add("keep")
+    one.sync()
+    folder = clone()
+    shutil.rmtree(folder / "skills" / "deploy")
+    commit(folder)
+    one.sync()
+    assert one.library.get("deploy").state == "archived"
+    assert one.sync().outcomes == []
+    assert "deploy" not in os.listdir(clone() / "skills")
+
+
+def test_a_force_push_that_loses_skills_brings_them_back(make_home: MakeHome, clone: Clone) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("first")
+    one.sync()
+    folder = clone()
+    one.add("second")
+    one.sync()
+    two.sync()
+    git(folder, "commit", "--quiet", "--amend", "-m", "rewritten")
+    git(folder, "push", "--quiet", "--force", "origin", "HEAD:main")
+    assert "second" not in os.listdir(clone() / "skills")
+    assert words(one.sync(), "out") == {"second": "sent"}
+    two.sync()
+    assert one.names() == two.names() == ["first", "second"]
+    assert "second" in os.listdir(clone() / "skills")
+
+
+def test_somebody_pushes_between_pull_and_push(
+    make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("mine")
+    two.add("theirs")
+    syncing = one.synchroniser()
+    push = syncing._remote.push
+
+    def late(*arguments: object) -> object:
+        if "theirs" not in one.names():
+            two.sync()
+        return push(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(syncing._remote, "push", late)
+    report = syncing.sync()
+    assert report.rounds == 2
+    two.sync()
+    assert one.names() == two.names() == ["mine", "theirs"]
+
+
+def test_a_repository_with_a_dirty_tree_keeps_it(tmp_path: Path) -> None:
+    """The branch that is checked out there takes no push, so the change waits on one of ours."""
+    there = tmp_path / "work"
+    there.mkdir()
+    git(there, "init", "--quiet", "--initial-branch=main")
+    (there / "README.md").write_text("hello\n")
+    git(there, "add", "-A")
+    git(there, "commit", "--quiet", "-m", "first")
+    (there / "README.md").write_text("dirty\n")
+    one = home_maker(str(there), tmp_path)("one")
+    one.add("deploy")
+    report = one.sync()
+    assert "branch skill-learner/m-" in report.proposed
+    assert (there / "README.md").read_text() == "dirty\n"
+    assert one.sync().proposed == report.proposed
+    branch = git(there, "branch", "--list", "skill-learner/*").strip()
+    git(there, "checkout", "--quiet", "--force", "main")
+    git(there, "merge", "--quiet", branch)
+    assert one.sync().proposed == ""
+    assert one.sync().outcomes == []
+
+
+# -- protected branches and hooks -----------------------------------------------------------------
+
+
+def test_a_protected_branch_gets_a_branch_to_review(
+    daemon: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, bare = daemon
+    make = home_maker(url, tmp_path)
+    one, two = make("one"), make("two")
+    one.add("deploy")
+    one.sync()
+    hook = bare / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\ntest "$1" != refs/heads/main\n')
+    hook.chmod(0o755)
+    two.add("other")
+    report = two.sync()
+    assert "main is protected" in report.proposed
+    assert "skill-learner/m-" in report.proposed
+    assert words(report, "out") == {}
+    before = git(bare, "for-each-ref")
+    assert two.sync().proposed == report.proposed
+    assert git(bare, "for-each-ref") == before
+    hook.unlink()
+    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    git(bare, "update-ref", "refs/heads/main", f"refs/heads/{branch}")
+    two.sync()
+    one.sync()
+    assert one.names() == two.names() == ["deploy", "other"]
+
+
+def test_no_hook_of_a_repository_on_this_machine_is_run(
+    make_home: MakeHome, bare: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "ran"
+    (bare / "hooks").mkdir(exist_ok=True)
+    names = ("pre-receive", "update", "post-receive", "post-update", "reference-transaction")
+    for name in names:
+        hook = bare / "hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+        hook.chmod(0o755)
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    assert two.names() == ["deploy"]
+    assert not mark.exists()
+
+
+def test_the_daemon_serves_a_team(daemon: tuple[str, Path], tmp_path: Path) -> None:
+    make = home_maker(daemon[0], tmp_path)
+    one, two = make("one"), make("two")
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    two.patch("deploy", "First step.", "First by two.")
+    two.sync()
+    one.sync()
+    assert "First by two." in one.library.get("deploy").body
+
+
+# -- hostile content ------------------------------------------------------------------------------
+
+
+def test_links_and_odd_names_are_refused_and_the_rest_is_taken(
+    make_home: MakeHome, clone: Clone, bare: Path, tmp_path: Path
+) -> None:
+    make_home("zero").add("seed")
+    zero = make_home("zero")
+    zero.sync()
+    folder = clone()
+    os.symlink("/etc/passwd", write_skill(folder, "linked") / "secret")
+    write_skill(folder, "Bad Name")
+    os.symlink("/etc", folder / "skills" / "whole-link")
+    (write_skill(folder, "huge") / "blob").write_bytes(b"x" * (6 * 1024 * 1024))
+    (write_skill(folder, "device") / "con.txt").write_text("x")
+    write_skill(folder, "empty", "   ")
+    write_skill(folder, "fine")
+    (folder / "counters" / "evil.json").parent.mkdir(exist_ok=True)
+    (folder / "counters" / "evil.json").write_text('{"fine": {"uses": -5}, "x": [1]}')
+    commit(folder)
+    one = make_home("one")
+    report = one.sync()
+    assert words(report) == {
+        "linked": "refused",
+        "Bad Name": "refused",
+        "whole-link": "refused",
+        "huge": "refused",
+        "device": "refused",
+        "empty": "refused",
+        "seed": "new",
+        "fine": "new",
+    }
+    assert "link" in outcome(report, "linked").detail
+    assert sorted(one.names()) == ["fine", "seed"]
+    assert not list(tmp_path.glob("**/one/**/secret"))
+    assert "linked" in one.state.note("refused")
+
+
+def test_paths_that_leave_the_folder_never_reach_the_disk(
+    make_home: MakeHome, bare: Path, tmp_path: Path
+) -> None:
+    """Trees with `..` and `.git` in them, as only a hostile writer makes them."""
+
+    def blob(data: bytes) -> str:
+        made = subprocess.run(
+            ["git", "-C", str(bare), "hash-object", "-w", "--stdin"],
+            input=data,
+            capture_output=True,
+            check=True,
+        )
+        return made.stdout.decode().strip()
+
+    def tree(*entries: tuple[str, str, str]) -> str:
+        raw = b"".join(
+            f"{mode} {name}\0".encode() + bytes.fromhex(identity)
+            for mode, name, identity in entries
+        )
+        made = subprocess.run(
+            [
+                *(
+                    "git",
+                    "-C",
+                    str(bare),
+                    "hash-object",
+                    "--literally",
+                    "-t",
+                    "tree",
+                    "-w",
+                    "--stdin",
+                )
+            ],
+            input=raw,
+            capture_output=True,
+            check=True,
+        )
+        return made.stdout.decode().strip()
+
+    skill = ("100644", "SKILL.md", blob(SKILL.format("evil").encode()))
+    up = tree(("40000", "..", tree(("100644", "escaped", blob(b"bad")))), skill)
+    hidden = tree(("40000", ".git", tree(("100644", "config", blob(b"bad")))), skill)
+    skills = tree(("40000", "climber", up), ("40000", "hider", hidden))
+    root = tree(("40000", "skills", skills))
+    made = git(bare, "commit-tree", "-m", "evil", root).strip()
+    git(bare, "update-ref", "refs/heads/main", made)
+    one = make_home("one")
+    report = build_sync(one.config, one.settings).sync()
+    assert not list(tmp_path.rglob("escaped"))
+    assert report.error or "refused" in words(report).values()
+    assert "climber" not in one.names()
+
+
+def test_markers_of_ours_arrive_as_candidate(make_home: MakeHome, clone: Clone) -> None:
+    zero = make_home("zero")
+    zero.add("seed")
+    zero.sync()
+    folder = clone()
+    text = SKILL.format("marked").replace("Do it.", "<!-- skill-learner:end -->\nDo it.")
+    write_skill(folder, "marked", text)
+    commit(folder)
+    one = make_home("one")
+    one.sync()
+    assert one.library.get("marked").state == "candidate"
+
+
+def test_a_remote_that_claims_an_approval_is_believed_only_by_trust(
+    make_home: MakeHome, clone: Clone
+) -> None:
+    one = make_home("one", trust="reviewed")
+    one.add("seed")
+    one.sync()
+    folder = clone()
+    write_skill(folder, "by-hand")
+    commit(folder)
+    one.sync()
+    assert one.library.get("by-hand").state == "candidate"
+
+
+# -- faults ---------------------------------------------------------------------------------------
+
+
+def test_an_unreachable_remote_is_a_note(make_home: MakeHome, bare: Path) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    bare.rename(bare.with_name("elsewhere"))
+    report = one.synchroniser().sync()
+    assert "cannot be reached" in report.error
+    assert "cannot be reached" in one.state.note("error")
+    one.add("later")
+    bare.with_name("elsewhere").rename(bare)
+    one.sync()
+    assert one.state.note("error") == ""
+
+
+def test_a_branch_that_vanished_is_said_and_archives_nothing(
+    make_home: MakeHome, bare: Path
+) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    git(bare, "update-ref", "-d", "refs/heads/main")
+    with pytest.raises(RemoteError, match="is gone"):
+        one.sync()
+    assert one.names() == ["deploy"]
+
+
+@pytest.mark.parametrize("damage", ["lock", "shallow", "truncated", "half"])
+def test_a_copy_that_a_kill_left_behind_is_mended(
+    make_home: MakeHome, damage: str, tmp_path: Path
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    cache = two.config.paths.remotes_dir / "team.git"
+    if damage == "lock":
+        (cache / "shallow.lock").touch()
+        (cache / "refs/remotes/origin").mkdir(parents=True, exist_ok=True)
+        (cache / "refs/remotes/origin/shared.lock").touch()
+        (cache / "packed-refs.lock").touch()
+    elif damage == "shallow":
+        (cache / "shallow").unlink(missing_ok=True)
+    elif damage == "truncated":
+        for path in cache.glob("objects/??/*"):
+            path.chmod(0o600)
+            path.write_bytes(path.read_bytes()[:5])
+    else:
+        shutil.rmtree(cache / "objects")
+    one.patch("deploy", "First step.", "First by one.")
+    one.sync()
+    two.sync()
+    assert "First by one." in two.library.get("deploy").body
+
+
+KILLED = """
+import sys
+from remote_homes import home_maker
+from pathlib import Path
+home = home_maker(sys.argv[1], Path(sys.argv[2]))("one")
+print("ready", flush=True)
+for number in range(200):
+    home.sync()
+    home.patch("deploy", home.library.get("deploy").body.split("\\n")[2], f"First step {number}.")
+"""
+
+
+def test_kills_at_any_moment_leave_old_or_new(
+    make_home: MakeHome, bare: Path, tmp_path: Path
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    for number in range(20):
+        one.add(f"extra-{number}")
+    support = Path(__file__).parents[1] / "support"
+    environment = {**os.environ, "PYTHONPATH": f"{support}:{Path(__file__).parents[2]}"}
+    for delay in (0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 1.2):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(bare), str(tmp_path)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(delay)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        assert git(bare, "fsck", "--strict").strip().count("error") == 0
+    one.sync()
+    two.sync()
+    one.sync()
+    assert len(two.names()) == 21
+    assert {s.name: s.body for s in one.library.list()} == {
+        s.name: s.body for s in two.library.list()
+    }
+    assert one.sync().outcomes == two.sync().outcomes == []
+
+
+def test_a_full_disk_on_push_is_a_note_and_nothing_is_lost(
+    daemon: tuple[str, Path], tmp_path: Path
+) -> None:
+    """The server cannot write objects, as on a full disk."""
+    url, bare = daemon
+    one = home_maker(url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    shutil.move(bare / "objects", bare / "objects.real")
+    (bare / "objects").write_text("no folder")
+    one.add("later")
+    try:
+        report = one.synchroniser().sync()
+    finally:
+        (bare / "objects").unlink()
+        shutil.move(bare / "objects.real", bare / "objects")
+    assert report.error
+    assert words(one.sync(), "out") == {"later": "sent"}
+
+
+# -- addresses ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "given"),
+    [
+        ("git+ssh://git@example.org/team/skills.git", "ssh://git@example.org/team/skills.git"),
+        ("git@example.org:team/skills.git", "git@example.org:team/skills.git"),
+        ("https://example.org/skills.git", "https://example.org/skills.git"),
+        ("git+file:///srv/skills.git", "/srv/skills.git"),
+        ("/srv/skills.git", "/srv/skills.git"),
+    ],
+)
+def test_addresses_are_what_git_takes(url: str, given: str) -> None:
+    assert address(url) == given
+
+
+def test_compare_lines_lead_to_the_difference() -> None:
+    wanted = "https://example.org/team/skills/compare/main...skill-learner/m-1"
+    for where in ("ssh://git@example.org/team/skills.git", "git@example.org:team/skills.git"):
+        assert compare_line(where, "main", "skill-learner/m-1") == wanted
+    assert compare_line("/srv/x.git", "main", "b") == "git log -p main..b (in /srv/x.git)"
+
+
+def test_another_branch_is_another_library(make_home: MakeHome) -> None:
+    one, two = make_home("one"), make_home("two", branch="staging")
+    one.add("deploy")
+    one.sync()
+    assert two.sync().outcomes == []
+    two.settings = replace(two.settings, branch="main")
+    assert words(two.sync()) == {"deploy": "new"}

@@ -1,0 +1,104 @@
+"""Machines that share a library: homes for tests and benches of remotes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.remotes.incoming import Outcome
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.sync import Synchroniser, SyncReport
+from skill_learner.remotes.sync_state import SyncState
+from skill_learner.skills.library import SkillLibrary
+from skill_learner.usage import UsageStore
+from skill_learner.wiring import build_sync
+
+BODY = "# Deploy\n\nFirst step.\n\nSecond step.\n\nThird step.\n"
+
+
+@dataclass
+class Home:
+    """One machine: a library, and its syncs with remotes."""
+
+    config: SkillLearnerConfig
+    library: SkillLibrary
+    settings: RemoteSettings
+
+    def synchroniser(self, **changed: Any) -> Synchroniser:
+        return build_sync(self.config, replace(self.settings, **changed))
+
+    def sync(self, *, dry_run: bool = False, **changed: Any) -> SyncReport:
+        report = self.synchroniser(**changed).sync(dry_run=dry_run)
+        assert report.error == ""
+        return report
+
+    def add(
+        self, name: str, body: str = BODY, *, state: SkillState = "active", **more: Any
+    ) -> Skill:
+        draft = CreateSkill(name, more.pop("description", f"Use when {name} fails."), body, ())
+        given: dict[str, Any] = {"scope": "user", "origin": "offline", "session": "s-1", **more}
+        return self.library.create(draft, state=state, project_slug="p", **given)
+
+    def patch(self, name: str, old: str, new: str) -> Skill:
+        skill = self.library.get(name)
+        return self.library.patch(
+            PatchSkill(name, skill.content_hash, old, new, ()), origin="offline", session="s-2"
+        )
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """As a person does, with an editor."""
+        path = Path(self.library.get(name).path)
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def names(self, *states: SkillState) -> list[str]:
+        return [skill.name for skill in self.library.list(states or ("active", "candidate"))]
+
+    @property
+    def state(self) -> SyncState:
+        return SyncState(self.config.paths.remotes_dir / "state.sqlite", self.settings.name)
+
+    def use(self, name: str, session: str) -> None:
+        UsageStore(self.config.paths.usage_db).note([name], session, 1.0)
+
+
+def words(report: SyncReport, direction: str = "in") -> dict[str, str]:
+    return {one.name: one.outcome for one in report.outcomes if one.direction == direction}
+
+
+def outcome(report: SyncReport, name: str) -> Outcome:
+    return next(one for one in report.outcomes if one.name == name)
+
+
+MakeHome = Callable[..., Home]
+
+
+def home_maker(url: str, folder: Path) -> MakeHome:
+    def make(name: str, **settings: Any) -> Home:
+        state = folder / name
+        config = SkillLearnerConfig(state_dir=state, skills_dir=state / "skills")
+        given = {"trust": "all", **settings}
+        return Home(config, SkillLibrary(config.skills_dir), RemoteSettings("team", url, **given))
+
+    return make
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def empty_repository(folder: Path) -> Path:
+    """A bare repository without a commit."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main")
+    return folder
