@@ -97,6 +97,7 @@ class SkillEngine:
             parts.library,
             self.get_relevant_skills,
             on_use=self._note_use,
+            on_save=lambda name: self._saved([name]),
             allowed=parts.skills.allows,
             state=lambda: "active" if self.config.approval == "auto" else "candidate",
         )
@@ -224,13 +225,10 @@ class SkillEngine:
         """Run one of `tools()`; arguments as an object or as JSON. The text is for the model:
         errors are told in it, nothing is raised."""
         try:
-            answer = self._tools.handle(name, arguments, self._session_id(session) or "")
+            return self._tools.handle(name, arguments, self._session_id(session) or "")
         except Exception as error:
             self._note_fault(f"{name}: {type(error).__name__}: {error}")
             return f"Error: {name} failed."
-        if name == "save_skill":
-            self._sync()
-        return answer
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the reviews that were asked for (`review_timeout` at most); False when they
@@ -359,16 +357,17 @@ class SkillEngine:
             opened.conversation.flush()
             self._end(opened)
 
-    def _reviewed(self, session: str, steps: int) -> None:
+    def _reviewed(self, session: str, steps: int, skills: Sequence[str]) -> None:
         opened = self._sessions.get(session)
         if opened is not None:
             opened.trigger.completed(steps)
-        self._sync()
+        if skills:
+            self._saved(skills)
 
     @_never_raises(None)
-    def _sync(self) -> None:
+    def _saved(self, names: Sequence[str]) -> None:
         """What was saved is indexed and embedded now, not when the next agent waits for it."""
-        self._parts.skills.sync()
+        self._parts.skills.saved(names)
 
     @_never_raises(None)
     def _note_use(self, name: str, session: str = "") -> None:

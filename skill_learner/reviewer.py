@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ _OTHER_PROCESS_PAUSE = 0.2
 _RETRY_SECONDS = 60.0
 _CEILING_SECONDS = 600.0
 
-Reviewed = Callable[[str, int], None]
+Reviewed = Callable[[str, int, Sequence[str]], None]
 
 
 @dataclass
@@ -47,14 +47,14 @@ class ReviewCounts:
 class BackgroundReviewer:
     """Runs the jobs of one provider in a worker thread that ends when nothing is left to do.
 
-    on_reviewed: told of each completed review: session and how many steps it saw.
+    on_reviewed: told of each completed review: session, how many steps it saw, skills it wrote.
     """
 
     def __init__(
         self,
         services: PipelineServices,
         provider: str | None,
-        on_reviewed: Reviewed = lambda session, steps: None,
+        on_reviewed: Reviewed = lambda session, steps, skills: None,
     ) -> None:
         self.counts = ReviewCounts()
         self._services = services
@@ -208,7 +208,8 @@ class BackgroundReviewer:
         outcome = learn_from(self._services, session, job=job.id, review_when=when)
         steps = len(conversation.steps)
         self._store.mark_reviewed(job.session, steps)
-        self._on_reviewed(job.session, steps)
+        written = [c.name for c in outcome.skills_written if c.change != "archived"]
+        self._on_reviewed(job.session, steps, written)
         if conversation.ended:
             self._store.remove(job.session)
         return outcome

@@ -72,7 +72,8 @@ class ToolLibrary(Protocol):
 
 
 class SkillTools:
-    """search: finds skills for a query. on_use: told of each skill that was read in full.
+    """search: finds skills for a query. on_use: told of each skill that was read in full. on_save:
+    of each that was saved.
     allowed: whether a skill may be shown to this agent. state: of what `save_skill` makes."""
 
     def __init__(
@@ -80,12 +81,14 @@ class SkillTools:
         library: ToolLibrary,
         search: Callable[[str, int], Sequence[Skill]],
         on_use: Callable[[str], None],
+        on_save: Callable[[str], None],
         allowed: Callable[[Skill], bool],
         state: Callable[[], str],
     ) -> None:
         self._library = library
         self._search = search
         self._on_use = on_use
+        self._on_save = on_save
         self._allowed = allowed
         self._state = state
 
@@ -145,6 +148,7 @@ class SkillTools:
         skill = self._library.create(
             draft, state=state, scope="user", project_slug="saved", origin="agent", session=session
         )
+        self._on_save(skill.name)
         note = "" if skill.state == "active" else " It waits for approval as a candidate."
         return f"Saved as {skill.name}.{note}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skill_learner.models import Skill
@@ -81,9 +81,9 @@ class SkillFinder:
         """Whether a skill is within the scope."""
         return self._scope is None or skill.scope in (self._scope, USER_SCOPE)
 
-    def sync(self) -> None:
-        """Bring the indexes up to date, after something was saved."""
-        self._search.sync()
+    def saved(self, names: Collection[str]) -> None:
+        """Index and embed skills that were just saved."""
+        self._search.refresh(names)
         if self._semantic is not None:
             self._semantic.sync()
 

@@ -108,6 +108,13 @@ class SkillSearch:
             self._fall_back(error)
             return self._sync()
 
+    def refresh(self, keys: Collection[str]) -> None:
+        """Bring these skills' entries up to date, after they were saved; looks at nothing else."""
+        try:
+            self._read_batch(list(keys), dict.fromkeys(keys, ""), {})
+        except IndexUnusableError as error:
+            self._fall_back(error)
+
     def rebuild(self) -> int:
         """Make the index anew; returns how many skills it holds."""
         self._index.clear()
