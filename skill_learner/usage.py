@@ -7,14 +7,17 @@ at once, changes nothing.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.journal import JournalRecord, journal_files, read_journal
+from skill_learner.models import Session
 from skill_learner.paths import StatePaths
 from skill_learner.transcripts.skill_loads import loaded_skill_names
 
@@ -57,6 +60,23 @@ class UsageStore:
         Skill tool loaded and what was typed always counts.
         """
         rows = _rows(records, session_id, known_skills)
+        if not rows:
+            return 0
+        with self._transaction() as connection:
+            return _insert(connection, rows)
+
+    def harvest_loads(self, session: Session) -> int:
+        """Count what only the transcript tells of: skills that the client itself sent along. What a
+        journal told too has the same key, and counts once."""
+        rows = []
+        for step in session.steps:
+            call = step.call
+            new = call is not None and step.number >= session.first_new_step
+            if call is None or not new or call.name != "Skill" or call.status != "ok":
+                continue
+            event = f"{session.id}/{call.call_id}"
+            for name in loaded_skill_names(call.name, call.input, None):
+                rows.append((event, name, session.id, _unix_seconds(step.at)))
         if not rows:
             return 0
         with self._transaction() as connection:
@@ -137,6 +157,13 @@ class UsageStore:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
         return connection
+
+
+def _unix_seconds(at: str) -> float:
+    try:
+        return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return time.time()
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[str, str, str, float]]) -> int:

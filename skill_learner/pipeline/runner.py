@@ -176,6 +176,7 @@ def _review(run: _Run, job: Job) -> JobOutcome:
         return nothing("nothing new since the last review")
     transcript = Path(job.transcript) if job.transcript else None
     session = load_session(journal, transcript, reviewed_to=mark)
+    services.usage.harvest_loads(session)
     progress = run.progress
     outcome = learn_from(
         services.for_project(job.project),

@@ -12,6 +12,7 @@ from skill_learner.models import Session
 
 READERS: dict[str, str] = {
     "claude-code": "skill_learner.transcripts.claude_code",
+    "codex": "skill_learner.transcripts.codex",
     "cursor": "skill_learner.transcripts.cursor",
     "specstory": "skill_learner.transcripts.specstory",
 }
@@ -37,5 +38,6 @@ def read_transcript(path: Path) -> Session:
     raise TranscriptError(
         f"{path}: not a transcript of a known format",
         f"Known formats: {', '.join(READERS)}. Claude Code keeps its own below ~/.claude/projects, "
-        "Cursor in agent-transcripts folders below ~/.cursor/projects.",
+        "Codex below ~/.codex/sessions, Cursor in agent-transcripts folders below "
+        "~/.cursor/projects.",
     )

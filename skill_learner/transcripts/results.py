@@ -128,6 +128,8 @@ def changed_files(
     if name in EDIT_TOOLS:
         sources = [extra if isinstance(extra, Mapping) else {}, tool_input]
         found = [s[key] for s in sources for key in _PATH_KEYS if isinstance(s.get(key), str)][:1]
+        edits = (edit for edit in _items(tool_input.get("edits")) if isinstance(edit, Mapping))
+        found += [path for edit in edits if isinstance(path := edit.get("file_path"), str)]
     elif isinstance(extra, Mapping) and isinstance(extra.get("bashEditDiff"), Mapping):
         diff = extra["bashEditDiff"]
         for item in (*_items(diff.get("files")), *_items(diff.get("changedFiles"))):

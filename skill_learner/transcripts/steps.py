@@ -136,7 +136,7 @@ class SessionBuilder:
 
     def add_call(self, call_id: str, name: str, tool_input: Any, place: Place) -> None:
         decoded = tool_input if isinstance(tool_input, Mapping) else {"input": tool_input}
-        name, decoded = canonical_call(name, decoded)
+        name, decoded = canonical_call(name, decoded, self.project)
         known = self._calls.get(call_id)
         if known is not None and known.call is not None:
             same = known.call.name == name and known.call.input == decoded
