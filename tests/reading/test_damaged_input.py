@@ -136,3 +136,17 @@ def test_deep_nesting_and_huge_numbers_are_damage():
         objects, whole = decode_objects(text.encode())
         assert len(objects) <= 1
         assert whole == bool(objects)
+
+
+def test_a_payload_that_is_no_json_inside_its_braces_keeps_its_event(tmp_path: Path) -> None:
+    """Hooks keep what begins and ends as an object as it is, be it JSON or not."""
+    envelope = '\n{"v":1,"t":9,"e":"UserPromptSubmit","ed":"claude-code","k":"k","p":"/p","c":0,"d":'
+    journal = tmp_path / "s.jsonl"
+    torn = f'{envelope}{{"session_id":"s","prompt":"half'
+    journal.write_text(f'{envelope}{{"session_id":"s","prompt":"hello","x":[1,,2]}}}}{torn}')
+    reading = read_journal(journal)
+    (record,) = reading.records
+    assert (record.event, record.at, record.project_key) == ("UserPromptSubmit", 9, "k")
+    assert (record.text("session_id"), record.text("prompt")) == ("s", "hello")
+    assert reading.damaged == 1
+    assert reading.end == record.end
