@@ -148,23 +148,36 @@ class SkillFolder:
 
     def stamps(self, *, archived: bool = False) -> Iterator[tuple[str, str]]:
         """Names of skills with a text that changes whenever their file does; "" for a file too new
-        for that to be certain. One `lstat` a skill: a library may have ten thousand."""
+        for that to be certain. One `lstat` a skill, relative to the open folder where the system
+        can: a library may have ten thousand."""
         base = str(self.archive if archived else self.root)
         try:
             with os.scandir(base) as listing:
                 entries = [(e.name, e.is_symlink()) for e in listing if not e.name.startswith(".")]
+            descriptor = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
         except OSError:
             return
+        prefix = "" if descriptor is not None else base + os.sep
         certain = time.time_ns() - _CLOCK_TICK_NS
-        for name, linked in entries:
-            status = None if linked else _regular(os.path.join(base, name, SKILL_FILE))
-            if status is None:
-                place = self._place(name, archived)
-                if place is None or not self._inside(place):
-                    continue
-                status = os.stat(place.file)
-            new = status.st_mtime_ns > certain
-            yield name, "" if new else stamp_of(status)
+        look = os.stat  # a local name, for the loop
+        try:
+            for name, linked in entries:
+                try:
+                    status = look(
+                        f"{prefix}{name}/{SKILL_FILE}", dir_fd=descriptor, follow_symlinks=False
+                    )
+                    plain = not linked and stat.S_ISREG(status.st_mode)
+                except OSError:
+                    plain = False
+                if not plain:
+                    place = self._place(name, archived)
+                    if place is None or not self._inside(place):
+                        continue
+                    status = os.stat(place.file)
+                yield name, "" if status.st_mtime_ns > certain else stamp_of(status)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
     def sweep(self, place: Place) -> None:
         """Remove temporary files that killed writers left in a skill's folder."""
@@ -187,15 +200,6 @@ def read_capped(file: Path) -> bytes:
     if size > READ_CAP:
         raise SkillFormatError(f"{file}: {size} bytes, more than the {READ_CAP} that are read")
     return file.read_bytes()
-
-
-def _regular(path: str) -> os.stat_result | None:
-    """The status of a regular file that is no link, else None."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _abandoned(folder: Path) -> bool:

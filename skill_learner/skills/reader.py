@@ -61,7 +61,8 @@ class SkillReader:
         do; "" when that is not certain."""
         records = self._records.stamps()
         return {
-            place_key(name, archived): stamp and f"{stamp}|{records.get(record_file(name), '')}"
+            place_key(name, archived): stamp
+            and f"{stamp}|{records.get(record_file(name), '') if records else ''}"
             for archived in (False, True)
             for name, stamp in self._folder.stamps(archived=archived)
         }
