@@ -15,6 +15,8 @@ TURN_END = "turn_end"
 SESSION_END = "session_end"
 OTHER = "other"
 
+TOOL_FAILURE = "PostToolUseFailure"  # the one name that matters beyond its kind
+
 
 class HookEvent:
     """name: Claude Code's name for such an event, whatever the editor calls it (its own where there

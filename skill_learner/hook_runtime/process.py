@@ -8,7 +8,15 @@ import posix
 import sys
 import time
 
-from skill_learner.events import SESSION_END, SESSION_START, TURN_END, HookCall, HookEvent
+from skill_learner.events import (
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    TOOL_FAILURE,
+    TURN_END,
+    HookCall,
+    HookEvent,
+)
 from skill_learner.hook_runtime.payload import as_json_value, read_fields
 from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
 from skill_learner.hook_runtime.state_folder import (
@@ -83,12 +91,26 @@ def _handle(arguments: list[str]) -> bytes:
     call.umask = posix.umask(0o077)
     if not _journal(call, payload):
         return b""
-    if event.kind not in (SESSION_START, TURN_END, SESSION_END):
+    if event.kind is PROMPT or event.name == TOOL_FAILURE:
+        return _offer(call, target, fields)
+    return _follow_up(call, target)
+
+
+def _follow_up(call: HookCall, target: "ModuleType") -> bytes:
+    if call.event.kind not in (SESSION_START, TURN_END, SESSION_END):
         return b""
 
     from skill_learner.hook_runtime.follow_up import follow_up
 
     return follow_up(call, target)
+
+
+def _offer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> bytes:
+    from skill_learner.hook_runtime.offer import offer_for_failure, offer_for_prompt
+
+    if call.event.kind is PROMPT:
+        return offer_for_prompt(call, target, fields.get(b"prompt", b""))
+    return offer_for_failure(call, target, fields.get(b"error", b""))
 
 
 def _state_dir(argument: str) -> bytes:

@@ -100,6 +100,16 @@ def start_reply(message: str, reload_skills: bool) -> bytes:
     return b"{" + b",".join(parts) + b"}\n" if parts else b""
 
 
+def context_reply(event: str, text: str) -> bytes:
+    """What a hook prints so that the model sees `text` beside a prompt or a tool's result."""
+    from skill_learner.hook_runtime.json_bytes import ascii_string
+
+    return b'{"hookSpecificOutput":{"hookEventName":"%s","additionalContext":%s}}\n' % (
+        event.encode("ascii"),
+        ascii_string(text),
+    )
+
+
 def own_index(index: bytes, main: bytes) -> bytes:
     return index
 

@@ -120,6 +120,11 @@ def start_reply(message: str, reload_skills: bool) -> bytes:
     return b'{"additional_context":' + ascii_string(message) + b"}\n"
 
 
+def context_reply(event: str, text: str) -> bytes:
+    """Cursor takes no context from the hooks of a prompt or of a failed call."""
+    return b""
+
+
 def own_index(index: bytes, main: bytes) -> bytes:
     """A rule that points to the main worktree's `.cursorrules` would point to nothing."""
     if b"`.cursorrules`" not in main and main.startswith(_FRONT_MATTER.encode("ascii")):

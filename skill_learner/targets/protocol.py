@@ -58,6 +58,10 @@ class Target(Protocol):
     def start_reply(self, message: str, reload_skills: bool) -> bytes:
         """What the start of a session prints: news, and whether to read the skills anew."""
 
+    def context_reply(self, event: str, text: str) -> bytes:
+        """What is printed so that the model sees `text` beside a prompt or a tool's result; b"" for
+        an editor that cannot."""
+
     def own_index(self, index: bytes, main: bytes) -> bytes:
         """INDEX_IMPORT's bytes for another worktree. main: that file in the main worktree."""
 
