@@ -13,7 +13,7 @@ _TEMPLATE = b"""\
 i=%(interpreter)s
 e=%(entry)s
 if ! [ -x "$i" ] || ! [ -r "$e" ]; then
-    [ "${2:-}" != SessionStart ] || printf %(gone)s "$1" "$1"
+    [ "${2:-}" != SessionStart ] || [ -n "${CURSOR_VERSION:-}" ] || printf %(gone)s "$1" "$1"
     exit 0
 fi
 exec "$i" -I -S "$e" %(root)s %(state)s "$@" 2>/dev/null

@@ -120,9 +120,10 @@ def check_record(cursor: CursorSandbox, payload: bytes, name: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_vanished_tool_is_silent(cursor: CursorSandbox, way: str) -> None:
-    cursor.install("cursor")
-    line = cursor.line("stop")
+@pytest.mark.parametrize("kind", ["cursor", "claude-code"])
+def test_a_vanished_tool_is_silent(cursor: CursorSandbox, kind: str, way: str) -> None:
+    cursor.install(kind)
+    line = line_for(cursor, "sessionStart", kind)
     script = cursor.state.hook_sh.read_bytes()
     cursor.state.hook_sh.write_bytes(script.replace(b"i='", b"i='/nowhere"))
     assert start(cursor, way, line, b"{}") == (0, b"", b"")

@@ -287,6 +287,19 @@ def test_a_scope_that_an_editor_lacks_is_refused(project: Path, state: StatePath
             install(name, scope, project, state)
 
 
+def test_uninstall_without_any_record(
+    target: Target, project: Path, state: StatePaths, tmp_path: Path
+) -> None:
+    places = places_for(target, "project", project)
+    assert places.index is not None
+    places.index.write_bytes(b"# Mine\n")
+    install(target.NAME, "project", project, state)
+    uninstall(target.NAME, None, project, StatePaths(tmp_path / "another state"))
+    left = snapshot(project)
+    assert left.pop(str(places.index.relative_to(project))) == b"# Mine\n"
+    assert all(content is None for content in left.values())
+
+
 def status_of(state: StatePaths, project: Path, name: str) -> ScopeStatus:
     return next(
         s for s in installation_status(state, project) if (s.target, s.scope) == (name, "project")
