@@ -138,13 +138,14 @@ def _span_fault(
     """The first span of a sentence that is not proved, with its standing. What was written and
     never run is left for the mark; a refused command may stand where failure is the subject."""
     worst: tuple[str, str] | None = None
+    plain = _CODE.sub(" ", sentence)
     for span in code_spans(sentence):
         state.total += 1
         standing = judge(span, ground.texts)
         state.untested += standing == "untested"
-        if standing == "only failed" and (state.of_failure or FAILURE.search(sentence)):
+        if standing == "only failed" and (state.of_failure or FAILURE.search(plain)):
             standing = ""
-        if standing == "superseded" and NEGATED.search(sentence):
+        if standing == "superseded" and NEGATED.search(plain):
             standing = ""
         state.proved += not standing
         if standing and standing != "untested" and worst is None:

@@ -30,7 +30,7 @@ CAUSE = _any(
     r"\bperché\b|\ba causa d|\bdovut[oa] a\b|\bomdat\b|\bvanwege\b|\bveroorzaakt\b"
     r"|\bponieważ\b|\bz powodu\b|\bspowodowan",
     r"потому что|из-за|вызван|причин",
-    r"原因|のため(?:に|、)|せいで|によって引き起こ|因为|由于|导致|造成",
+    r"原因|ため(?:に|、)|せいで|によって引き起こ|因为|由于|导致|造成",
     r"때문|으로 인해|원인|çünkü|yüzünden|nedeniyle|kaynaklan",
 )
 """A sentence that says why something is so."""
