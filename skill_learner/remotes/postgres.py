@@ -1,0 +1,198 @@
+"""A remote that is a library in a PostgreSQL database.
+
+Versions are optimistic: a write names the version it replaces, and another one there is never
+overwritten. All writes take rows in one order, so that writers wait for each other and never lock
+each other out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skill_learner.errors import RemoteError
+from skill_learner.exchange.safe_files import MOST_BYTES, Files, SkillFileData
+from skill_learner.remotes import postgres_schema as schema
+from skill_learner.remotes.postgres_connection import PostgresConnection
+from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
+from skill_learner.remotes.settings import RemoteSettings
+
+_MOST_TEXT = 2 * MOST_BYTES
+_BATCH_ROWS = 500
+_BATCH_BYTES = 8 * 1024 * 1024
+
+
+def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> PostgresRemote:
+    return PostgresRemote(PostgresConnection(settings.url, settings.library), machine)
+
+
+class PostgresRemote:
+    def __init__(self, connection: PostgresConnection, machine: str) -> None:
+        self._connection = connection
+        self._machine = machine
+
+    def pull(self, cursor: str) -> Pulled:
+        since = cursor if cursor.isdecimal() else "0"
+        pulled = self._pulled(since)
+        if int(pulled.cursor) < int(since):  # another server than the cursor is of
+            return self._pulled("0")
+        return pulled
+
+    def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
+        accepted: dict[str, str] = {}
+        refused: list[str] = []
+        for batch in _batches(skills):
+            taken = self._push_batch(batch)
+            accepted |= taken
+            refused += [name for name, _, _ in batch if name not in taken]
+        keys = sorted(counters)
+        for start in range(0, len(keys), _BATCH_ROWS):
+            self._count({key: counters[key] for key in keys[start : start + _BATCH_ROWS]})
+        if accepted:
+            with contextlib.suppress(RemoteError):
+                self._connection.notify()
+        return Pushed(accepted, refused)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for word that somebody changed something; whether it came. A hint only."""
+        return self._connection.wait(seconds)
+
+    def vectors(self, model: str, hashes: Sequence[str]) -> dict[str, list[float]]:
+        rows = self._with_vectors(
+            "SELECT hash, vector::text FROM skill_learner.vectors"
+            " WHERE library = %(library)s AND model = %(model)s AND hash = ANY(%(hashes)s)",
+            {"model": model, "hashes": list(hashes)},
+        )
+        return {name: [float(x) for x in text.strip("[]").split(",")] for name, text in rows}
+
+    def put_vectors(self, model: str, vectors: Mapping[str, Sequence[float]]) -> None:
+        names = sorted(vectors)
+        texts = ["[" + ",".join(f"{x:.9g}" for x in vectors[name]) + "]" for name in names]
+        self._with_vectors(
+            "INSERT INTO skill_learner.vectors (library, model, hash, vector)"
+            " SELECT %(library)s, %(model)s, hash, vector::vector"
+            " FROM unnest(%(hashes)s::text[], %(texts)s::text[]) AS i (hash, vector)"
+            " ON CONFLICT DO NOTHING",
+            {"model": model, "hashes": names, "texts": texts},
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # -- below ---------------------------------------------------------------------------------
+
+    def _pulled(self, since: str) -> Pulled:
+        rows = self._run(schema.PULL, {"since": since, "most": _MOST_TEXT})
+        told = next(row[1] for row in rows if row[0] == "cursor")
+        skills = [
+            _skill(name, token, text) for kind, name, token, text, _ in rows if kind == "skill"
+        ]
+        counters = {
+            (machine, skill, kind): value
+            for row, machine, skill, kind, value in rows
+            if row == "counter" and value >= 0
+        }
+        return Pulled(told, skills, counters)
+
+    def _push_batch(self, batch: Sequence[tuple[str, str, OutgoingSkill]]) -> dict[str, str]:
+        """Names with their tokens, of those that are there now as they were sent."""
+        tokens = {name: _token(text) for name, text, _ in batch}
+        rows = self._run(
+            schema.PUSH,
+            {
+                "machine": self._machine,
+                "names": [name for name, _, _ in batch],
+                "tokens": list(tokens.values()),
+                "parents": [skill.expected for _, _, skill in batch],
+                "files": [text for _, text, _ in batch],
+            },
+        )
+        taken = dict(rows)
+        if len(taken) < len(batch):
+            there = self._run(
+                "SELECT name, token FROM skill_learner.skills"
+                " WHERE library = %(library)s AND name = ANY(%(names)s)",
+                {"names": [name for name in tokens if name not in taken]},
+            )
+            taken |= {name: token for name, token in there if tokens[name] == token}
+        return taken
+
+    def _count(self, counters: Mapping[CounterKey, int]) -> None:
+        keys = list(counters)
+        self._run(
+            schema.COUNT,
+            {
+                "machines": [key[0] for key in keys],
+                "skills": [key[1] for key in keys],
+                "kinds": [key[2] for key in keys],
+                "values": [counters[key] for key in keys],
+            },
+        )
+
+    def _run(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return self._connection.run(statement, {**values, "library": self._connection.library})
+
+    def _with_vectors(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        self._connection.run("SELECT 1")
+        return self._run(statement, values) if self._connection.has_vectors else []
+
+
+def _batches(
+    skills: Sequence[OutgoingSkill],
+) -> Iterator[list[tuple[str, str, OutgoingSkill]]]:
+    """Names, texts and skills, in the order in which rows are locked."""
+    batch: list[tuple[str, str, OutgoingSkill]] = []
+    size = 0
+    for skill in sorted(skills, key=lambda item: item.name):
+        text = _encoded(skill.files)
+        batch.append((skill.name, text, skill))
+        size += len(text)
+        if len(batch) >= _BATCH_ROWS or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _encoded(files: Files) -> str:
+    """The files as JSON that has no other form: equal files, equal text."""
+    values: dict[str, Any] = {}
+    for path, file in files.items():
+        try:
+            value: Any = file.data.decode("utf-8")
+        except UnicodeDecodeError:
+            value = {"base64": base64.b64encode(file.data).decode("ascii")}
+        values[path] = {"executable": value} if file.executable else value
+    return json.dumps(values, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def _skill(name: str, token: str, text: str | None) -> RemoteSkill:
+    if text is None:
+        return RemoteSkill(name, token, None, f"more than {MOST_BYTES} bytes")
+    try:
+        return RemoteSkill(name, token, _decoded(text))
+    except (ValueError, TypeError, AttributeError, RecursionError, binascii.Error):
+        return RemoteSkill(name, token, None, "its files are damaged")
+
+
+def _decoded(text: str) -> dict[str, SkillFileData]:
+    files: dict[str, SkillFileData] = {}
+    for path, value in json.loads(text).items():
+        executable = isinstance(value, dict) and "executable" in value
+        content = value["executable"] if executable else value
+        if isinstance(content, dict):
+            data = base64.b64decode(content["base64"], validate=True)
+        else:
+            data = content.encode("utf-8", "surrogatepass")
+        files[path] = SkillFileData(data, executable)
+    return files
+
+
+def _token(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,125 @@
+"""The schema `skill_learner` of a database, in named steps that are applied once, under a lock.
+
+Rows of one library are seen by its members only, by the database's own row-level security: a
+connection says which library it is for, and the policies ask whether its role belongs to it.
+`changed_in` is the transaction that wrote a row; readers ask for what was written in or after the
+oldest transaction that was still open when they last asked, so nothing committed late is missed.
+"""
+
+from __future__ import annotations
+
+_TABLES = ("skills", "versions", "counters", "reviews", "spend")
+_SEPARATION = """
+    ALTER TABLE skill_learner.{table} ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE skill_learner.{table} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY own_library ON skill_learner.{table}
+        USING (library = (SELECT skill_learner.allowed_library()));
+    GRANT SELECT, INSERT, UPDATE ON skill_learner.{table} TO PUBLIC;
+"""
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    (
+        "001-libraries",
+        """
+        CREATE TABLE skill_learner.libraries (
+            name text PRIMARY KEY, members text[] NOT NULL, created timestamptz DEFAULT now());
+        CREATE FUNCTION skill_learner.open_library(wanted text) RETURNS boolean
+            LANGUAGE sql SECURITY DEFINER SET search_path = skill_learner, pg_temp AS $$
+            INSERT INTO libraries (name, members) VALUES (wanted, ARRAY[session_user::text])
+                ON CONFLICT DO NOTHING;
+            SELECT session_user::text = ANY (members) FROM libraries WHERE name = wanted $$;
+        CREATE FUNCTION skill_learner.admit(wanted text, role text) RETURNS void
+            LANGUAGE sql SECURITY DEFINER SET search_path = skill_learner, pg_temp AS $$
+            UPDATE libraries SET members = array_append(array_remove(members, role), role)
+                WHERE name = wanted AND session_user::text = ANY (members) $$;
+        CREATE FUNCTION skill_learner.allowed_library() RETURNS text
+            LANGUAGE sql STABLE SECURITY DEFINER SET search_path = skill_learner, pg_temp AS $$
+            SELECT name FROM libraries WHERE session_user::text = ANY (members)
+                AND name = current_setting('skill_learner.library', true) $$;
+        GRANT USAGE ON SCHEMA skill_learner TO PUBLIC;
+        GRANT SELECT ON skill_learner.migrations TO PUBLIC;
+        """,
+    ),
+    (
+        "002-skills",
+        """
+        CREATE TABLE skill_learner.skills (
+            library text NOT NULL, name text NOT NULL, token text NOT NULL, parent text NOT NULL,
+            version bigint NOT NULL DEFAULT 1, files text NOT NULL, machine text NOT NULL,
+            changed_in xid8 NOT NULL DEFAULT pg_current_xact_id(),
+            changed_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (library, name));
+        CREATE INDEX skills_changes ON skill_learner.skills (library, changed_in);
+        CREATE TABLE skill_learner.versions (
+            library text NOT NULL, name text NOT NULL, version bigint NOT NULL, token text NOT NULL,
+            files text NOT NULL, machine text NOT NULL, at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (library, name, version));
+        CREATE TABLE skill_learner.counters (
+            library text NOT NULL, machine text NOT NULL, skill text NOT NULL, kind text NOT NULL,
+            value bigint NOT NULL, changed_in xid8 NOT NULL DEFAULT pg_current_xact_id(),
+            PRIMARY KEY (library, machine, skill, kind));
+        CREATE INDEX counters_changes ON skill_learner.counters (library, changed_in);
+        """,
+    ),
+    (
+        "003-reviews",
+        """
+        CREATE TABLE skill_learner.reviews (
+            library text NOT NULL, episode text NOT NULL, holder text NOT NULL DEFAULT '',
+            lease_until timestamptz NOT NULL DEFAULT '-infinity', done boolean NOT NULL DEFAULT false,
+            attempts integer NOT NULL DEFAULT 0, PRIMARY KEY (library, episode));
+        CREATE TABLE skill_learner.spend (
+            library text NOT NULL, day date NOT NULL, reviews bigint NOT NULL,
+            tokens bigint NOT NULL, PRIMARY KEY (library, day));
+        """,
+    ),
+    ("004-separation", "".join(_SEPARATION.format(table=table) for table in _TABLES)),
+)
+VECTORS = (
+    "005-vectors",
+    """
+    CREATE EXTENSION IF NOT EXISTS vector;
+    CREATE TABLE skill_learner.vectors (
+        library text NOT NULL, model text NOT NULL, hash text NOT NULL, vector vector NOT NULL,
+        PRIMARY KEY (library, model, hash));
+    """
+    + _SEPARATION.format(table="vectors"),
+)
+"""Only where the server has pgvector and lets this role use it; everything else works without."""
+
+PULL = """
+    SELECT 'cursor', pg_snapshot_xmin(pg_current_snapshot())::text, '', '', 0::bigint
+    UNION ALL
+    SELECT 'skill', name, token, CASE WHEN octet_length(files) <= %(most)s THEN files END, version
+        FROM skill_learner.skills WHERE library = %(library)s AND changed_in >= %(since)s::xid8
+    UNION ALL
+    SELECT 'counter', machine, skill, kind, value
+        FROM skill_learner.counters WHERE library = %(library)s AND changed_in >= %(since)s::xid8
+"""
+PUSH = """
+    WITH incoming AS (
+        SELECT * FROM unnest(%(names)s::text[], %(tokens)s::text[], %(parents)s::text[],
+                             %(files)s::text[]) AS i (name, token, parent, files)
+    ), written AS (
+        INSERT INTO skill_learner.skills AS s (library, name, token, parent, files, machine)
+        SELECT %(library)s, name, token, parent, files, %(machine)s FROM incoming ORDER BY name
+        ON CONFLICT (library, name) DO UPDATE SET token = excluded.token, parent = excluded.parent,
+            files = excluded.files, machine = excluded.machine, version = s.version + 1,
+            changed_in = pg_current_xact_id(), changed_at = now()
+        WHERE s.token = excluded.parent
+        RETURNING name, version, token, files
+    ), kept AS (
+        INSERT INTO skill_learner.versions (library, name, version, token, files, machine)
+        SELECT %(library)s, name, version, token, files, %(machine)s FROM written
+        ON CONFLICT DO NOTHING
+    )
+    SELECT name, token FROM written
+"""
+COUNT = """
+    INSERT INTO skill_learner.counters AS c (library, machine, skill, kind, value)
+    SELECT %(library)s, machine, skill, kind, value
+        FROM unnest(%(machines)s::text[], %(skills)s::text[], %(kinds)s::text[],
+                    %(values)s::bigint[]) AS i (machine, skill, kind, value)
+        ORDER BY machine, skill, kind
+    ON CONFLICT (library, machine, skill, kind) DO UPDATE SET value = excluded.value,
+        changed_in = pg_current_xact_id()
+    WHERE c.value < excluded.value
+"""
