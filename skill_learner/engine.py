@@ -5,9 +5,9 @@ from __future__ import annotations
 import atexit
 import contextvars
 import logging
+import os
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -264,7 +264,7 @@ class SkillEngine:
 
     def begin_session(self, session: str | None = None) -> str:
         """Start a session (or go on with one of that name) for this thread or task."""
-        session_id = session or uuid.uuid4().hex
+        session_id = session or _new_id()
         self._current.set(session_id)
         self._open(session_id)
         return session_id
@@ -372,7 +372,7 @@ class SkillEngine:
     @_never_raises(None)
     def _note_use(self, name: str, session: str = "") -> None:
         """Each skill counts once a session, when its text was given to the agent."""
-        session_id = session or self.current_session() or uuid.uuid4().hex
+        session_id = session or self.current_session() or _new_id()
         opened = self._sessions.get(session_id)
         if opened is not None:
             if name in opened.given:
@@ -412,6 +412,10 @@ class SkillEngine:
             self._counts["faults"] += 1
             self._last_fault = why
         log.warning("skill-learner: %s", why)
+
+
+def _new_id() -> str:
+    return os.urandom(16).hex()
 
 
 def _listed(messages: Any) -> list[Any]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
+
+
+DRAFT_SUFFIX = ".sl-draft"
 
 
 def ensure_private_dir(path: Path) -> Path:
@@ -23,11 +25,18 @@ def ensure_private_dir(path: Path) -> Path:
     return path
 
 
-def atomic_write(path: Path, data: bytes, mode: int | None = None) -> None:
+def atomic_write(
+    path: Path,
+    data: bytes,
+    mode: int | None = None,
+    *,
+    check: Callable[[], None] | None = None,
+) -> None:
     """Replace the file at `path` by `data`: readers see the old bytes or the new, never a mixture.
 
     mode: permission bits; None keeps those of an existing file, else 0600. A symlink at `path` is
     written through, so that the link itself stays. The data is on disk before the name changes.
+    check: called at the last moment; what it raises leaves the file as it is.
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     if mode is None:
@@ -35,18 +44,37 @@ def atomic_write(path: Path, data: bytes, mode: int | None = None) -> None:
             mode = target.stat().st_mode & 0o7777
         except OSError:
             mode = 0o600
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    import tempfile  # only writers pay for it
+
+    descriptor, temporary = tempfile.mkstemp(
+        prefix=f".{target.name[:40]}.", suffix=DRAFT_SUFFIX, dir=target.parent
+    )
     try:
         with os.fdopen(descriptor, "wb") as handle:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
         os.chmod(temporary, mode)
+        if check is not None:
+            check()
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def remove_old_drafts(folder: Path, min_age: float = 600.0) -> int:
+    """Remove drafts in this folder that a killed `atomic_write` left; how many. A younger one may
+    still be at work."""
+    removed = 0
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f".*{DRAFT_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                if path.lstat().st_mtime < time.time() - min_age:
+                    path.unlink()
+                    removed += 1
+    return removed
 
 
 def append_line(path: Path, line: bytes) -> None:

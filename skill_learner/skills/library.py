@@ -7,7 +7,6 @@ and never written. Nothing is deleted; the archive takes what is retired.
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -337,6 +336,8 @@ class SkillLibrary:
         place = self._folder.find(name)
         if place is None:
             known = [place.name for place in self._places(archived=True)]
+            import difflib
+
             near = difflib.get_close_matches(name, known, n=3)
             hint = "Did you mean " + ", ".join(near) + "?" if near else "See `skill-learner list`."
             raise LibraryError(f"there is no skill {name!r}", hint)

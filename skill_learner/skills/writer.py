@@ -7,7 +7,6 @@ of them leaves the old file or the new one, and the ledger tells which.
 from __future__ import annotations
 
 import itertools
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -72,6 +71,8 @@ class SkillWriter:
             theirs = not is_our_form(data, place.name)
             return self.write(place, data, record, change, theirs=theirs)
         except BaseException:
+            import shutil
+
             shutil.rmtree(place.folder, ignore_errors=True)
             raise
 
