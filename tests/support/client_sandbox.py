@@ -16,60 +16,18 @@ from scripted_messages_api import ScriptedMessagesAPI
 
 
 @dataclass
-class Sandbox:
-    """A home, a project and the client; nothing it runs can see the outside."""
+class Sandboxed:
+    """A home and a project; nothing that is run here can see the outside."""
 
     home: Path
     project: Path
-    claude: Path
-    api: ScriptedMessagesAPI
 
     @property
     def state(self) -> Path:
         return self.home / ".skill_learner"
 
     def environment(self, **more: str) -> dict[str, str]:
-        bin_dir = self.home / "bin"
-        bin_dir.mkdir(exist_ok=True)
-        link = bin_dir / "claude"
-        if not link.exists():
-            link.symlink_to(self.claude)
-        return {
-            "HOME": str(self.home),
-            "PATH": f"{bin_dir}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "ANTHROPIC_BASE_URL": self.api.url,
-            "ANTHROPIC_API_KEY": "not-a-real-key-for-loopback-tests",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "IS_SANDBOX": "1",  # lets root use the flag below
-            **more,
-        }
-
-    def client_command(self, *arguments: str) -> list[str]:
-        return [str(self.claude), *arguments, "--dangerously-skip-permissions"]
-
-    def ask(
-        self, prompt: str, *arguments: str, cwd: Path | None = None, **environment: str
-    ) -> dict[str, Any]:
-        """One headless session of the real client; returns its result object."""
-        done = subprocess.run(
-            self.client_command("-p", prompt, "--output-format", "json", *arguments),
-            cwd=cwd or self.project,
-            env=self.environment(**environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result
+        raise NotImplementedError
 
     def run(self, *arguments: str, check: bool = True, **environment: str) -> str:
         """Run `skill-learner ARGUMENTS` as a user in the project would; returns its stdout."""
@@ -117,6 +75,57 @@ class Sandbox:
             if path.exists()
         ]
         return "\n".join([json.dumps(self.jobs(), indent=1), *logs])
+
+
+@dataclass
+class Sandbox(Sandboxed):
+    """With Claude Code."""
+
+    claude: Path
+    api: ScriptedMessagesAPI
+
+    def environment(self, **more: str) -> dict[str, str]:
+        bin_dir = self.home / "bin"
+        bin_dir.mkdir(exist_ok=True)
+        link = bin_dir / "claude"
+        if not link.exists():
+            link.symlink_to(self.claude)
+        return {
+            "HOME": str(self.home),
+            "PATH": f"{bin_dir}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "ANTHROPIC_BASE_URL": self.api.url,
+            "ANTHROPIC_API_KEY": "not-a-real-key-for-loopback-tests",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "IS_SANDBOX": "1",  # lets root use the flag below
+            **more,
+        }
+
+    def client_command(self, *arguments: str) -> list[str]:
+        return [str(self.claude), *arguments, "--dangerously-skip-permissions"]
+
+    def ask(
+        self, prompt: str, *arguments: str, cwd: Path | None = None, **environment: str
+    ) -> dict[str, Any]:
+        """One headless session of the real client; returns its result object."""
+        done = subprocess.run(
+            self.client_command("-p", prompt, "--output-format", "json", *arguments),
+            cwd=cwd or self.project,
+            env=self.environment(**environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
 
 
 def wait_until(probe: Callable[[], Any], timeout: float, report: Callable[[], str]) -> Any:
