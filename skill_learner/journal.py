@@ -41,7 +41,8 @@ class JournalRecord:
     at: unix seconds, 0 when unknown. client_pid: 0 when unknown.
     event, payload: what the editor sent, in canonical words; with `cut`, only what its head and
     tail tell; payload None when nothing could be read of it.
-    key, unique: see `targets.protocol.Target.event_key`.
+    key, unique: see `targets.protocol.Target.event_key`. damaged: what the editor sent was no JSON
+    object; the payload holds what could be made out.
     end: offset in the file behind this record, for marks. line: its line, counted from 1 where
     the reading began at the file's start.
     """
@@ -58,6 +59,7 @@ class JournalRecord:
     line: int = 0
     key: str = ""
     unique: bool = False
+    damaged: bool = False
 
     def text(self, key: str) -> str:
         """A string of the payload, "" when it is absent or something else."""
@@ -80,7 +82,7 @@ class JournalRecord:
 
 @dataclass(frozen=True)
 class JournalReading:
-    """damaged: lines that are no record, or hold nothing of what the editor sent.
+    """damaged: lines that are no record, and records that are damaged.
     end: offset behind the last whole line; a torn last line may still be growing and is left for
     the next reading."""
 
@@ -112,7 +114,7 @@ def read_journal(path: Path, start: int = 0) -> JournalReading:
         if raw.strip():
             record = _record(raw, stop, number)
             if record is not None:
-                damaged += record.payload is None
+                damaged += record.damaged
                 if not _is_twin(record, seen):
                     records.append(record)
                 end = stop
@@ -167,6 +169,7 @@ def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
         line=line,
         key=key,
         unique=unique,
+        damaged=payload is None or _is_damaged(envelope["d"]),
     )
 
 
@@ -194,6 +197,10 @@ def _is_twin(record: JournalRecord, seen: dict[str, float]) -> bool:
     return False
 
 
+def _is_damaged(data: dict[str, Any]) -> bool:
+    return isinstance(data.get("damaged"), str) and len(data) == 1
+
+
 def _payload(data: Any) -> tuple[dict[str, Any] | None, bool]:
     if not isinstance(data, dict):
         return None, False
@@ -201,7 +208,7 @@ def _payload(data: Any) -> tuple[dict[str, Any] | None, bool]:
         if isinstance(data.get("head"), str) and "cut" in data:
             tail = data.get("tail")
             return _salvaged(data["head"], tail if isinstance(tail, str) else ""), True
-        if isinstance(data.get("damaged"), str):
+        if _is_damaged(data):
             return _salvaged(data["damaged"], "") or None, False
     return data, False
 

@@ -148,5 +148,6 @@ def test_a_payload_that_is_no_json_inside_its_braces_keeps_its_event(tmp_path: P
     (record,) = reading.records
     assert (record.event, record.at, record.project_key) == ("UserPromptSubmit", 9, "k")
     assert (record.text("session_id"), record.text("prompt")) == ("s", "hello")
-    assert reading.damaged == 1
+    assert record.damaged
+    assert reading.damaged == 2  # this one, and the torn line
     assert reading.end == record.end
