@@ -20,9 +20,11 @@ _CUT_RESULT = "[result too large for the journal]"
 
 @dataclass(frozen=True)
 class JournalSession:
-    """transcript: path of the editor's transcript as the payloads name it, "" when they do not."""
+    """project: the main worktree as the hooks found it; the session's own is where it started.
+    transcript: path of the editor's transcript as the payloads name it, "" when they do not."""
 
     session: Session
+    project: str
     transcript: str
     ends: dict[int, int]
 
@@ -49,7 +51,8 @@ def session_from_journal(reading: JournalReading, journal: Path) -> JournalSessi
         source=str(journal),
     )
     paths = [r.text("transcript_path") for r in records if r.text("transcript_path")]
-    return JournalSession(session, paths[-1] if paths else "", {r.line: r.end for r in records})
+    transcript = paths[-1] if paths else ""
+    return JournalSession(session, project, transcript, {r.line: r.end for r in records})
 
 
 class _Listener:

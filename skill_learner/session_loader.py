@@ -43,14 +43,14 @@ def load_session(
         raise problem
     if told is None or (written is not None and not told.session.steps):
         assert written is not None
-        return _placed(written, told.session.project if told else "")
+        return _placed(written, told.project if told else "")
     if written is not None and is_without_call_ids(written):
-        return _placed(joined_by_order(written, told, reviewed_to), told.session.project)
+        return _placed(joined_by_order(written, told, reviewed_to), told.project)
     if written is None or _calls(written) < _calls(told.session):
         first_new = _first_new_told(told, reviewed_to)
         base = replace(told.session, first_new_step=first_new)
-        return _placed(base if written is None else _with_origin(base, written), base.project)
-    return _placed(_Merge(written, told).session(reviewed_to), told.session.project)
+        return _placed(base if written is None else _with_origin(base, written), told.project)
+    return _placed(_Merge(written, told).session(reviewed_to), told.project)
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,26 @@ def test_files_changed_from_a_subfolder_are_relative_to_the_worktree(talk, tmp_p
     assert [s.call.changed_files for s in session.steps[1:]] == [("web/a.js",), ("b.js",)]
 
 
+@pytest.mark.parametrize("with_transcript", [False, True])
+def test_a_session_of_a_subfolder_or_worktree_belongs_to_the_project_that_the_hooks_found(
+    talk, journal, with_transcript
+):
+    for started_in in ("/work/shop/web", "/work/shop-of-a-branch"):
+        talk.common["cwd"] = started_in
+        talk.human("go").calls("t1", "Bash", command="make").result("t1", "ok").read()
+        journal.transcript = str(talk.path) if with_transcript else ""
+        journal.event("UserPromptSubmit", prompt="go", cwd=started_in)
+        journal.event(
+            "PostToolUse",
+            cwd=started_in,
+            tool_name="Bash",
+            tool_input={"command": "make"},
+            tool_response={"stdout": "ok", "stderr": ""},
+            tool_use_id="t1",
+        )
+        assert load_session(journal.path).project == "/work/shop"
+
+
 def test_the_recorded_payloads_make_a_session(shared, journal):
     import json
 
