@@ -251,6 +251,8 @@ class SkillEngine:
         if self.reviewer is not None:
             done = self.reviewer.close(self.config.review_timeout if timeout is None else timeout)
         self._parts.skills.close()
+        if self._parts.sync is not None:
+            self._parts.sync.close()
         _AT_EXIT.discard(self)
         return done
 

@@ -17,8 +17,10 @@ from skill_learner.skills.library import USER, SkillLibrary
 if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.pipeline import PipelineServices
+    from skill_learner.remotes.background import BackgroundSync
+    from skill_learner.remotes.fleet import Fleet
     from skill_learner.remotes.settings import RemoteSettings
-    from skill_learner.remotes.sync import Synchroniser
+    from skill_learner.remotes.sync import Synchroniser, SyncReport
     from skill_learner.search import SkillSearch
     from skill_learner.search.embeddings import EmbeddingSearch
     from skill_learner.search.finder import SkillFinder
@@ -109,6 +111,24 @@ def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchron
     )
 
 
+def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
+    """What the workers of one PostgreSQL library share; None without such a remote."""
+    if not config.remotes:
+        return None
+    from skill_learner.remotes.settings import remote_settings
+
+    for settings in remote_settings(config.remotes):
+        if settings.engine == "postgres":
+            from skill_learner.remotes.fleet import Fleet
+            from skill_learner.remotes.postgres_connection import PostgresConnection
+            from skill_learner.remotes.sync_state import SyncState
+
+            state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+            connection = PostgresConnection(settings.url, settings.library)
+            return Fleet(connection, state.machine)
+    return None
+
+
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:
     """The offline reviewer, or the LLM that settings and consent allow."""
     name = reviewer_name(config, environ)
@@ -149,6 +169,7 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
         jobs=JobStore(config.paths),
         usage=UsageStore(config.paths.usage_db),
         settings_for=lambda project: project_config(config, Path(project)),
+        fleet=build_fleet(config),
     )
 
 
@@ -176,6 +197,7 @@ class EngineParts:
     usage: UsageStore
     services: PipelineServices | None
     provider: str
+    sync: BackgroundSync | None = None
 
 
 def build_engine_parts(
@@ -195,7 +217,7 @@ def build_engine_parts(
         semantic = _embedding_search(config, library, search, embedding_provider)
     finder = SkillFinder(search, library_scope(config), semantic)
     if llm is None:
-        return EngineParts(library, finder, usage, None, "")
+        return EngineParts(library, finder, usage, None, "", _engine_sync(config))
 
     from skill_learner.host_llm import HostLLM
     from skill_learner.jobs import JobStore
@@ -214,8 +236,50 @@ def build_engine_parts(
         ledger=Ledger(paths.ledger),
         jobs=JobStore(paths),
         usage=usage,
+        fleet=build_fleet(config),
     )
-    return EngineParts(library, finder, usage, services, bounded.name)
+    return EngineParts(library, finder, usage, services, bounded.name, _engine_sync(config))
+
+
+def _engine_sync(config: SkillLearnerConfig) -> BackgroundSync | None:
+    """The sync beside an engine, running. A worker with an empty disk waits for its library, for
+    `review_timeout` seconds at most."""
+    if not config.remotes:
+        return None
+    from skill_learner.remotes.background import BackgroundSync
+    from skill_learner.remotes.settings import remote_settings
+
+    remotes = remote_settings(config.remotes)
+    sync = BackgroundSync(remotes, lambda settings: build_sync(config, settings))
+    is_empty = not any(build_library(config).stamps())
+    sync.start(config.review_timeout if is_empty else 0.0)
+    return sync
+
+
+def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
+    """Sync with the remotes whose time has come; what went wrong is noted for `status`. Publishes
+    what arrived."""
+    import time
+
+    from skill_learner.errors import SkillLearnerError
+    from skill_learner.remotes.background import is_due
+    from skill_learner.remotes.settings import remote_settings
+    from skill_learner.remotes.sync_state import SyncState
+
+    reports = []
+    for settings in remote_settings(config.remotes):
+        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+        if not is_due(state.note("tried_at"), settings.every, time.time()):
+            continue
+        state.save_notes({"tried_at": time.time()})
+        synchroniser = build_sync(config, settings)
+        try:
+            reports.append(synchroniser.sync())
+        except SkillLearnerError as problem:
+            state.save_notes({"error": problem.message})
+        finally:
+            synchroniser.close()
+    return reports
 
 
 def _embedding_search(

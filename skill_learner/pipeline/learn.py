@@ -11,6 +11,7 @@ from skill_learner.learning.redaction import Redactor, secret_environment_values
 from skill_learner.ledger import Ceilings
 from skill_learner.models import Session
 from skill_learner.pipeline.carry_out import carry_out
+from skill_learner.pipeline.fleet_turn import REVIEWED_ELSEWHERE, FleetMeter, fleet_turn
 from skill_learner.pipeline.foreign_sessions import why_foreign
 from skill_learner.pipeline.outcome import NOTHING_NON_OBVIOUS, JobOutcome, nothing
 from skill_learner.pipeline.parts import review_parts
@@ -47,20 +48,23 @@ def learn_from(
     redactor = Redactor(secret_environment_values(os.environ))
     scope = scope_of(session)
     earlier = earlier_sequences(services.paths, scope, session)
-    episodes = find_episodes(session, earlier_sequences=earlier)
-    if episodes or (review_when or services.config.review_when) == "always":
-        reviewer = services.make_reviewer()
-        metered = _meter(services, reviewer, job or session.id)
-        progress(f"asking {reviewer.name}")
-        if metered:
-            review = review_parts(services, session, reviewer, episodes, redactor)
+    found = find_episodes(session, earlier_sequences=earlier)
+    with fleet_turn(services.fleet, session, found) as episodes:
+        if found and not episodes:
+            outcome = nothing(REVIEWED_ELSEWHERE)
+        elif episodes or (review_when or services.config.review_when) == "always":
+            reviewer = services.make_reviewer()
+            metered = _meter(services, reviewer, job or session.id)
+            progress(f"asking {reviewer.name}")
+            if metered:
+                review = review_parts(services, session, reviewer, episodes, redactor)
+            else:
+                review = reviewer.review(build_request(services, session, episodes, redactor))
+            progress("judging the proposals")
+            shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
+            outcome = carry_out(services, session, review, reviewer, shown)
         else:
-            review = reviewer.review(build_request(services, session, episodes, redactor))
-        progress("judging the proposals")
-        shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
-        outcome = carry_out(services, session, review, reviewer, shown)
-    else:
-        outcome = nothing(NOTHING_NON_OBVIOUS)
+            outcome = nothing(NOTHING_NON_OBVIOUS)
     remember_sequence(services.paths, scope, session, redactor)
     return outcome
 
@@ -72,5 +76,7 @@ def _meter(services: PipelineServices, reviewer: Reviewer, job: str) -> bool:
         return False
     ceilings = Ceilings(services.config.daily_reviews, services.config.daily_tokens)
     services.ledger.check(ceilings)
-    reviewer.meter = services.ledger.meter(job, reviewer.provider_name, reviewer.model, ceilings)
+    meter = services.ledger.meter(job, reviewer.provider_name, reviewer.model, ceilings)
+    fleet = services.fleet
+    reviewer.meter = meter if fleet is None else FleetMeter(fleet, meter, ceilings)
     return True

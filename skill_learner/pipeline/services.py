@@ -19,6 +19,7 @@ from skill_learner.models import (
     SkillState,
 )
 from skill_learner.paths import StatePaths
+from skill_learner.pipeline.fleet_turn import Fleet
 from skill_learner.privacy import PrivacyRules
 from skill_learner.usage import UsageStore
 
@@ -75,6 +76,13 @@ class Proofs(Protocol):
 
     def add(self, name: str, proofs: Sequence[Proof]) -> None: ...
 
+    def of(self, name: str) -> Sequence[Proof]: ...
+
+
+class ChangeLine(Protocol):
+    @property
+    def why(self) -> str: ...
+
 
 class Library(Protocol):
     """The library as far as a review changes it (`skills.library.SkillLibrary`)."""
@@ -99,6 +107,8 @@ class Library(Protocol):
 
     @property
     def proofs(self) -> Proofs: ...
+
+    def history(self, name: str) -> Sequence[ChangeLine]: ...
 
     def patches_today(self) -> int: ...
 
@@ -127,6 +137,7 @@ class NearestSkills(Protocol):
 class PipelineServices:
     """publish: makes a project's skills visible to its editor, given the project's path and key.
     settings_for: the settings in force for a project (its path), where they differ from `config`.
+    fleet: the other workers of a shared library, where there are any.
     """
 
     paths: StatePaths
@@ -139,6 +150,7 @@ class PipelineServices:
     jobs: JobStore
     usage: UsageStore
     settings_for: Callable[[str], ReviewSettings] | None = None
+    fleet: Fleet | None = None
 
     def for_project(self, project: str) -> PipelineServices:
         """The same services under the project's own settings."""

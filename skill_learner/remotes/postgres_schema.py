@@ -64,7 +64,8 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """
         CREATE TABLE skill_learner.reviews (
             library text NOT NULL, episode text NOT NULL, holder text NOT NULL DEFAULT '',
-            lease_until timestamptz NOT NULL DEFAULT '-infinity', done boolean NOT NULL DEFAULT false,
+            lease_until timestamptz NOT NULL DEFAULT '-infinity',
+            done boolean NOT NULL DEFAULT false,
             attempts integer NOT NULL DEFAULT 0, PRIMARY KEY (library, episode));
         CREATE TABLE skill_learner.spend (
             library text NOT NULL, day date NOT NULL, reviews bigint NOT NULL,

@@ -105,6 +105,10 @@ class Synchroniser:
             f"`skill-learner sync {self._settings.name} --dry-run` lists what waits.",
         )
 
+    def close(self) -> None:
+        self._remote.close()
+        self._state.close()
+
     # -- the rounds ----------------------------------------------------------------------------
 
     def _run(self, report: SyncReport, dry_run: bool) -> None:

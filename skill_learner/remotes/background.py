@@ -1,0 +1,87 @@
+"""Syncs that nobody waits for: at the end of a detached process, and beside a Python host."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from skill_learner.errors import SkillLearnerError
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.sync import Synchroniser, SyncReport
+
+log = logging.getLogger("skill_learner")
+
+_SHORTEST = 5.0
+
+
+def is_due(state_says: str, every: int, now: float) -> bool:
+    """Whether a remote last synced at that time is due. A clock that was set back makes it due."""
+    if every <= 0:
+        return False
+    try:
+        last = float(state_says)
+    except ValueError:
+        return True
+    return not 0 <= now - last < every
+
+
+@dataclass
+class _Running:
+    settings: RemoteSettings
+    synchroniser: Synchroniser
+    last: float = float("-inf")
+
+
+class BackgroundSync:
+    """A thread that keeps a library in step with its remotes for as long as a process runs."""
+
+    def __init__(
+        self,
+        remotes: Sequence[RemoteSettings],
+        build: Callable[[RemoteSettings], Synchroniser],
+        on_change: Callable[[SyncReport], None] = lambda _: None,
+    ) -> None:
+        self._remotes = [r for r in remotes if r.every > 0]
+        self._build = build
+        self._on_change = on_change
+        self._stop = threading.Event()
+        self._first = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="skill-learner-sync", daemon=True)
+
+    def start(self, wait_seconds: float = 0.0) -> None:
+        """Begin; wait so long for the first round to end."""
+        self._thread.start()
+        self._first.wait(wait_seconds)
+
+    def close(self, timeout: float = 5.0) -> None:
+        self._stop.set()
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        running = [_Running(settings, self._build(settings)) for settings in self._remotes]
+        pause = max(_SHORTEST, min((r.settings.every for r in running), default=3600) / 4)
+        while True:
+            for one in running:
+                if time.monotonic() - one.last >= one.settings.every and not self._stop.is_set():
+                    one.last = time.monotonic()
+                    self._sync(one)
+            self._first.set()
+            if self._stop.wait(pause):
+                break
+        for one in running:
+            with contextlib.suppress(SkillLearnerError):
+                one.synchroniser.close()
+
+    def _sync(self, one: _Running) -> None:
+        try:
+            report = one.synchroniser.sync()
+            if report.changed_home:
+                self._on_change(report)
+            if report.error:
+                log.warning("sync with %s: %s", one.settings.name, report.error)
+        except Exception as error:
+            log.warning("sync with %s: %s", one.settings.name, error)
