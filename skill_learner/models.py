@@ -142,7 +142,8 @@ class Claim:
 class CreateSkill:
     """A new skill. trigger_key and remedy_key come from the episode behind it ("" from an LLM).
     explicit: the human said in words that this is to be remembered. unverified: it rests on a
-    model's answers that no tool result confirmed (set by the gate)."""
+    model's answers that no tool result confirmed. why: why it is active, or waits (the gate sets
+    these two)."""
 
     name: str
     description: str
@@ -153,6 +154,7 @@ class CreateSkill:
     remedy_key: str = ""
     explicit: bool = False
     unverified: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True)

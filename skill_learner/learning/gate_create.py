@@ -44,6 +44,7 @@ UNVERIFIED = "> Unverified: from a conversation in which no tool result confirme
 """Last line of a skill that rests on a model's answers alone."""
 
 _LEAST_CONFIDENCE = 0.7
+_LONGEST_WHY = 500
 _MOST_UNPROVED = 0.5
 _LEAST_PROVED = 1 / 3
 _CONTENT = re.compile(r"^(?!#{1,6}\s|\s*(?:`{3,}|~{3,}))\s*\S", re.MULTILINE)
@@ -171,6 +172,9 @@ def _already_known(draft: CreateSkill, case: Case, notes: list[str]) -> Decision
     """A decision when the library, or an earlier proposal of this review, holds this already."""
     enough = NEAR_NOTE if case.policy.by_rule else NEAR
     twin = same_trigger(draft, case.skills)
+    settled = _settled(draft, twin, case, notes) if twin is not None else None
+    if settled is not None:
+        return settled
     if twin is not None:
         return further_evidence(draft, twin, case.session, case.policy.approval, tuple(notes))
     for other in case.accepted:
@@ -196,6 +200,9 @@ def _patch_instead(
         return Decision(draft, "reject", (f"{reason}, which was archived", *notes), near.name)
     patch = as_patch(draft, near)
     if patch is None:
+        settled = _settled(draft, near, case, notes)
+        if settled is not None:
+            return settled
         if near.ours and not dependence(case.session, near):
             return Decision(draft, "evidence", (f"{reason}, nothing new", *notes), near.name)
         return Decision(draft, "reject", (f"{reason}, nothing new", *notes), near.name)
@@ -204,6 +211,17 @@ def _patch_instead(
     )
     why = (f"{reason}: a patch to it instead", *decision.reasons, *notes)
     return replace(decision, reasons=why, skill=near.name)
+
+
+def _settled(draft: CreateSkill, skill: Skill, case: Case, notes: list[str]) -> Decision | None:
+    """The promotion of a candidate of this very session, which had waited for its end or for the
+    human's answer and is proved now; None when there is no such thing."""
+    ours = skill.ours and skill.state == "candidate" and skill.sessions == (case.session.id,)
+    grounds = _grounds(draft, case) if ours else ""
+    held = open_outcome(case.session) or injection_reasons(skill.description, skill.body)
+    if not grounds or held or case.policy.approval == "manual":
+        return None
+    return Decision(draft, "evidence", (f"settled now: {grounds}", *notes), skill.name, True)
 
 
 def _free_name(draft: CreateSkill, case: Case) -> str:
@@ -241,9 +259,9 @@ def _as_new(
             if case.policy.by_rule
             else "neither a proved fix nor the human's explicit word"
         )
-    if holding:
-        return Decision(draft, "candidate", (*holding, *notes))
-    return Decision(draft, "active", (grounds or "approval is auto, every check passed", *notes))
+    why = tuple(holding) or (grounds or "approval is auto, every check passed",)
+    draft = replace(draft, why="; ".join(why)[:_LONGEST_WHY])
+    return Decision(draft, "candidate" if holding else "active", (*why, *notes))
 
 
 def _over_the_caps(draft: CreateSkill, case: Case) -> list[str]:

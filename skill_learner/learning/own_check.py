@@ -28,7 +28,7 @@ def check_commands(body: str) -> list[str]:
             inside = bool(_SECTION.match(line))
         elif inside:
             spans = [line.strip()] if fenced else code_spans(line)
-            found += [span for span in spans if " " in span and work_parts(span)]
+            found += [span for span in spans if work_parts(span)]
     return found
 
 

@@ -10,6 +10,7 @@ from skill_learner.errors import SkillLearnerError
 from skill_learner.interfaces import Reviewer
 from skill_learner.learning.fingerprint import fingerprints
 from skill_learner.learning.gate import GatePolicy, Limits, decide
+from skill_learner.learning.outcome import UNANSWERED, refused_since
 from skill_learner.models import (
     ArchiveSkill,
     CreateSkill,
@@ -48,8 +49,8 @@ def carry_out(
     )
     every: tuple[SkillState, ...] = ("active", "candidate", "archived")
     skills = [skill for skill in library.list(every) if _fits(skill, scope)]
+    changes = _drop_refused(services, session, skills)
     decisions = decide(review, session, skills, policy)
-    changes: list[SkillChange] = []
     failures: list[str] = []
     parked: list[str] = []
     for decision in decisions:
@@ -77,6 +78,28 @@ def carry_out(
 
 def _fits(skill: Skill, scope: str) -> bool:
     return skill.scope in (scope, "user")
+
+
+def _drop_refused(
+    services: PipelineServices, session: Session, skills: Sequence[Skill]
+) -> list[SkillChange]:
+    """Archive the candidates of this session that waited for the human's answer, where the answer
+    was no."""
+    dropped: list[SkillChange] = []
+    for skill in skills:
+        if skill.state != "candidate" or not skill.ours or skill.sessions != (session.id,):
+            continue
+        steps = [one.step for one in services.library.proofs.of(skill.name)]
+        refusal = refused_since(session, max(steps)) if steps else ""
+        if refusal and _waited_for_an_answer(services, skill):
+            why = f"the human refused it: {refusal[:120]}"
+            services.library.set_state(skill.name, "archived", why=why, actor="gate")
+            dropped.append(SkillChange(skill.name, "archived", "archived"))
+    return dropped
+
+
+def _waited_for_an_answer(services: PipelineServices, skill: Skill) -> bool:
+    return any(UNANSWERED in one.why for one in services.library.history(skill.name))
 
 
 def _limits(services: PipelineServices) -> Limits:

@@ -142,6 +142,7 @@ class SkillLibrary:
                 metadata=with_our_metadata({}, record),
             )
             why = f"learned by {origin}" if origin else "created"
+            why += f": {draft.why}" if draft.why else ""
             change = new_change(name, record, "create", origin, why, session)
             return self._writer.write(self._folder.new_place(name), data, record, change)
 
