@@ -148,6 +148,9 @@ class SkillIndex(Protocol):
 
     Raises IndexUnusableError when it cannot work at all (no disk, no FTS5)."""
 
+    def holds(self, stamps: Mapping[str, str]) -> bool:
+        """Whether these stamps are exactly those that were told last: nothing is to be done."""
+
     def stamps(self) -> dict[str, tuple[str, str]]:
         """For each key, stamp and content hash as last told; empty after a rebuild."""
 

@@ -127,8 +127,10 @@ class SkillSearch:
         self._index, self._fallback = self._fallback, None
 
     def _sync(self) -> int:
-        known = self._index.stamps()
         present = self._library.stamps()
+        if "" not in present.values() and self._index.holds(present):
+            return 0
+        known = self._index.stamps()
         removed = [key for key in known if key not in present]
         stale = [
             key

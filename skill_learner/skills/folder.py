@@ -146,38 +146,43 @@ class SkillFolder:
             raise LibraryError(f"there is no skill {key!r}")
         return place
 
-    def stamps(self, *, archived: bool = False) -> Iterator[tuple[str, str]]:
+    def stamps(self, *, archived: bool = False) -> dict[str, str]:
         """Names of skills with a text that changes whenever their file does; "" for a file too new
         for that to be certain. One `lstat` a skill, relative to the open folder where the system
-        can: a library may have ten thousand."""
+        can, and little else in the loop: a library may have ten thousand."""
         base = str(self.archive if archived else self.root)
+        found: dict[str, str] = {}
         try:
             with os.scandir(base) as listing:
-                entries = [(e.name, e.is_symlink()) for e in listing if not e.name.startswith(".")]
+                entries = [(e.name, e.is_symlink()) for e in listing if e.name[0] != "."]
             descriptor = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
         except OSError:
-            return
+            return found
         prefix = "" if descriptor is not None else base + os.sep
         certain = time.time_ns() - _CLOCK_TICK_NS
-        look = os.stat  # a local name, for the loop
+        look, regular = os.stat, stat.S_ISREG
+        odd: list[str] = []
         try:
             for name, linked in entries:
                 try:
-                    status = look(
-                        f"{prefix}{name}/{SKILL_FILE}", dir_fd=descriptor, follow_symlinks=False
-                    )
-                    plain = not linked and stat.S_ISREG(status.st_mode)
+                    path = f"{prefix}{name}/{SKILL_FILE}"
+                    status = look(path, dir_fd=descriptor, follow_symlinks=False)
                 except OSError:
-                    plain = False
-                if not plain:
-                    place = self._place(name, archived)
-                    if place is None or not self._inside(place):
-                        continue
-                    status = os.stat(place.file)
-                yield name, "" if status.st_mtime_ns > certain else stamp_of(status)
+                    odd.append(name)
+                    continue
+                if linked or not regular(status.st_mode):
+                    odd.append(name)
+                else:
+                    found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
         finally:
             if descriptor is not None:
                 os.close(descriptor)
+        for name in odd:  # links, other spellings of SKILL.md, folders that are no skills
+            place = self._place(name, archived)
+            if place is not None and self._inside(place):
+                status = os.stat(place.file)
+                found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
+        return found
 
     def sweep(self, place: Place) -> None:
         """Remove temporary files that killed writers left in a skill's folder."""

@@ -60,12 +60,16 @@ class SkillReader:
         """For the key of each skill, archived ones too, a text that changes whenever file or record
         do; "" when that is not certain."""
         records = self._records.stamps()
-        return {
-            place_key(name, archived): stamp
-            and f"{stamp}|{records.get(record_file(name), '') if records else ''}"
-            for archived in (False, True)
-            for name, stamp in self._folder.stamps(archived=archived)
-        }
+        found: dict[str, str] = {}
+        for archived in (False, True):
+            stamps = self._folder.stamps(archived=archived)
+            if records:
+                for name, stamp in stamps.items():
+                    record = records.get(record_file(name))
+                    if stamp and record:
+                        stamps[name] = f"{stamp}|{record}"
+            found.update({place_key(n, True): s for n, s in stamps.items()} if archived else stamps)
+        return found
 
     def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:
         """The record that belongs to these bytes, and whether we wrote them last.

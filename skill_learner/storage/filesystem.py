@@ -48,6 +48,9 @@ class FilesystemIndex:
         self._name_words: set[str] = set()
         self._whole = _Postings()
 
+    def holds(self, stamps: Mapping[str, str]) -> bool:
+        return {key: told for key, (told, _) in self.stamps().items()} == stamps
+
     def stamps(self) -> dict[str, tuple[str, str]]:
         with self._lock:
             dead = len(self._slots) - len(self._by_key)

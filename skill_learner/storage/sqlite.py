@@ -42,6 +42,13 @@ class SqliteIndex:
 
     # -- the SkillIndex protocol -----------------------------------------------------------------
 
+    def holds(self, stamps: Mapping[str, str]) -> bool:
+        def read(connection: sqlite3.Connection) -> bool:
+            rows = connection.execute("SELECT key, stamp FROM documents")
+            return not _worn(connection) and dict(rows.fetchall()) == stamps
+
+        return self._run(read)
+
     def stamps(self) -> dict[str, tuple[str, str]]:
         def read(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
             if _worn(connection):
