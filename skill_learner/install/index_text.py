@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from skill_learner.errors import InstallError
@@ -41,14 +41,21 @@ def current_index(paths: StatePaths, key: str) -> str:
         return render_index(())
 
 
-def index_layout(target: Target, places: Places, others: Iterable[str], rules: str) -> str:
+def index_layout(
+    target: Target,
+    places: Places,
+    others: Iterable[str],
+    rules: str,
+    coming: Collection[str] = (),
+) -> str:
     """Where the index stands (see `targets.protocol.Target.index_texts`).
 
-    others: targets whose files stand in the same folder. rules: what the user chose, or "".
+    others: targets whose files stand in the same folder; coming: those of them that are about to.
+    rules: what the user chose, or "".
     """
     if places.scope == "user" or places.index is None:
         return "block"
-    elsewhere = notes_of_others(target, others)
+    elsewhere = notes_of_others(target, places.root, others, coming)
     if elsewhere is not None:
         notes = elsewhere.INDEX_FILE["project"]
         return elsewhere.INDEX_IMPORT if _is_tracked(places.root, places.root / notes) else notes

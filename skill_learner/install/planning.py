@@ -69,6 +69,7 @@ class InstallPlan:
     mine: Mapping[str, FileRecord]
     made_dirs: tuple[str, ...]
     others: frozenset[str]
+    coming: frozenset[str]
     kept: frozenset[str]
     rules: str
     notes: list[str]
@@ -108,6 +109,7 @@ def plan_install(
         mine={f.path: f for r in here if r.target == wish.target for f in r.files},
         made_dirs=tuple(d for r in here for d in r.made_dirs),
         others=others,
+        coming=frozenset(coming),
         kept=frozenset(f.path for r in every if r != own for f in r.files),
         rules=_layout_of(module, wish.rules) or (own.rules if own else ""),
         notes=[],
@@ -172,7 +174,7 @@ def _seeds_elsewhere(plan: InstallPlan) -> list[Change]:
 def _index(plan: InstallPlan) -> list[Change]:
     places = plan.places
     key = "user" if places.scope == "user" else project_key(project_root(places.root))
-    layout = index_layout(plan.target, places, plan.others, plan.rules)
+    layout = index_layout(plan.target, places, plan.others, plan.rules, plan.coming)
     return index_changes(plan.target, places, current_index(plan.paths, key), layout)
 
 

@@ -6,14 +6,14 @@ agent would see everything twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from skill_learner.install.changes import remove_empty_folders
 from skill_learner.install.links import put_link, take_link
-from skill_learner.install.places import Places, missing_folders
-from skill_learner.install.recognised import recognised_installs
+from skill_learner.install.places import Places, missing_folders, places_for
+from skill_learner.install.recognised import has_block, recognised_installs
 from skill_learner.install.records import InstallRecord, load_all
 from skill_learner.paths import StatePaths
 from skill_learner.project import (
@@ -65,10 +65,15 @@ def targets_for_user(records: Iterable[InstallRecord]) -> set[str]:
 # -- notes --------------------------------------------------------------------------------------
 
 
-def notes_of_others(target: Target, others: Iterable[str]) -> Target | None:
-    """An editor installed in the same folder whose notes this one reads too."""
+def notes_of_others(
+    target: Target, root: Path, others: Iterable[str], coming: Collection[str]
+) -> Target | None:
+    """An editor installed in the same folder whose notes hold our block, or soon will, and which
+    this one reads too. (A teammate may have committed that editor's hooks but not its notes.)"""
     for other in map(get_target, sorted(others)):
-        if other.NAME != target.NAME and other.INDEX_FILE.get("project") in target.READS_NOTES:
+        if other.NAME == target.NAME or other.INDEX_FILE.get("project") not in target.READS_NOTES:
+            continue
+        if other.NAME in coming or has_block(places_for(other, "project", root)):
             return other
     return None
 

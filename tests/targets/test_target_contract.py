@@ -391,6 +391,19 @@ def seen_by_all(project: Path) -> dict[str, tuple[list[str], int]]:
     return found
 
 
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_hooks_that_a_teammate_committed_without_notes_bring_no_index(
+    first: str, second: str, project: Path, state: StatePaths, tmp_path: Path
+) -> None:
+    teammate = StatePaths(tmp_path / "teammate")
+    install(first, "project", project, teammate)
+    notes = places_for(get_target(first), "project", project).index
+    assert notes is not None
+    notes.unlink()
+    install(second, "project", project, state)
+    assert seen_by_all(project)[second][1] == 1
+
+
 def test_a_fault_in_one_editors_files_stops_the_others_init(
     project: Path, state: StatePaths
 ) -> None:
