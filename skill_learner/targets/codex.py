@@ -126,6 +126,16 @@ def start_reply(message: str, reload_skills: bool) -> bytes:
     return b'{"systemMessage":' + ascii_string(message) + b"}\n"
 
 
+def context_reply(event: str, text: str) -> bytes:
+    """As Claude Code's; Codex takes it from the hooks of a prompt and of a tool's result."""
+    from skill_learner.hook_runtime.json_bytes import ascii_string
+
+    return b'{"hookSpecificOutput":{"hookEventName":"%s","additionalContext":%s}}\n' % (
+        event.encode("ascii"),
+        ascii_string(text),
+    )
+
+
 def own_index(index: bytes, main: bytes) -> bytes:
     return _for_codex(index.decode("utf-8", "replace")).encode("utf-8")
 
