@@ -6,10 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from skill_learner.cli.output import when
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.install.installer import installed
 from skill_learner.install.status import ScopeStatus, installation_status
-from skill_learner.project import worktree_root
+from skill_learner.project import project_root, worktree_root
 
 
 def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeStatus]:
@@ -81,6 +82,25 @@ def install_warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]
             f"hook fires: start it there, or run `skill-learner init --target "
             f"{working[0].target} --user`"
         )
-    if config.off:
-        warnings.append(f"switched off by {config.origins['off']}")
-    return list(dict.fromkeys(warnings))
+    return list(dict.fromkeys([*warnings, *_switches(config, project_dir)]))
+
+
+def pauses(config: SkillLearnerConfig) -> list[str]:
+    """The pause that is on, in words."""
+    from skill_learner.pause import FOR_EVER, paused_until
+
+    until = paused_until(config.paths)
+    lasts = "" if until == FOR_EVER else f" until {when(until)}"
+    return [f"recording is paused{lasts}: skill-learner resume"] if until else []
+
+
+def _switches(config: SkillLearnerConfig, project_dir: Path) -> list[str]:
+    """What the user set so that nothing is recorded here."""
+    here, root = project_dir.resolve(), project_root(project_dir)
+    found = [f"switched off by {config.origins['off']}"] if config.off else []
+    for folder in dict.fromkeys((here, worktree_root(here), root)):
+        if (folder / ".skill-learner-off").exists():
+            found.append(f"{folder / '.skill-learner-off'} switches it off")
+    if config.privacy.ignores_project(str(root)):
+        found.append(f"{root} is ignored by {config.origins['ignore_projects']}")
+    return found

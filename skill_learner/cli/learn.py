@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skill_learner.cli.output import json_option, progress, say, show_json, show_table, warn
+from skill_learner.cli.output import (
+    ask,
+    counted,
+    json_option,
+    progress,
+    say,
+    show_json,
+    show_table,
+    warn,
+)
 from skill_learner.cli.settings import load, root_of
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import JobError, SkillLearnerError
@@ -105,7 +114,7 @@ def _recent(
         found = estimate(config, paths, reviewer, step)
     if not yes:
         tell(found, reviewer, config)
-        click.confirm("Learn from them?", abort=True)
+        ask("Learn from them?", "--yes")
     return tuple(paths)
 
 
@@ -184,7 +193,7 @@ def _show(item: Learned) -> None:
     damaged = f", {item.session.damaged} damaged lines" if item.session.damaged else ""
     say(
         f"{item.path}: {len(item.session.steps)} steps{damaged}, "
-        f"{len(outcome.episodes)} episodes; {outcome.detail}"
+        f"{counted(len(outcome.episodes), 'episode')}; {outcome.detail}"
     )
     for episode in outcome.episodes:
         steps = ", ".join(map(str, episode.steps))

@@ -89,6 +89,23 @@ def progress(label: str) -> Iterator[Callable[[str], None]]:
     yield lambda text: click.echo(printable(text), err=True)
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 skill", "2 skills"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def ask(question: str, agree: str) -> None:
+    """Go on only with the user's yes. agree: the option that says so beforehand, which is named
+    where nobody is there to answer."""
+    try:
+        click.confirm(question, abort=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise click.ClickException(f"not agreed to, so nothing was done; {agree} agrees") from None
+
+
 def when(moment: float | None) -> str:
     """A time for people: local, to the minute; "never" for none."""
     if not moment:

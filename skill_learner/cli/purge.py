@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from skill_learner.cli.output import json_option, say, show_json, show_table
+from skill_learner.cli.output import ask, json_option, say, show_json, show_table
 from skill_learner.cli.settings import key_of, load
 from skill_learner.paths import StatePaths
 
@@ -47,7 +47,7 @@ def command(
     if planned.counts and not dry_run:
         if not yes:
             what = ", ".join(f"{number} {kind}" for kind, number in planned.counts.items())
-            click.confirm(f"Remove for good: {what}?", abort=True)
+            ask(f"Remove for good: {what}?", "--yes")
         planned = purge_recordings(config.paths, chosen)
     if as_json:
         show_json(planned.counts)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table
+from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table, when
 from skill_learner.cli.settings import load
 from skill_learner.cli.skill_data import summary, uses_of
 from skill_learner.models import Proof, Skill
@@ -37,6 +37,7 @@ def command(name: str, evidence: bool, as_json: bool) -> None:
         show_json({**data, "body": skill.body, "history": told, "evidence": proved})
         return
     data["sessions"] = len(skill.sessions)
+    data["last_used"] = when(use.last_used if use else None)
     data["warnings"] = "; ".join(skill.warnings)
     show_fields(data)
     say()

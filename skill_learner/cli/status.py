@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table, when
+from skill_learner.cli.output import (
+    counted,
+    json_option,
+    say,
+    show_fields,
+    show_json,
+    show_table,
+    when,
+)
 from skill_learner.cli.settings import load, project_dir_option, root_of
 from skill_learner.config import SkillLearnerConfig
 
@@ -40,6 +48,7 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         install_warnings,
         installs_elsewhere,
         installs_here,
+        pauses,
     )
     from skill_learner.cli.review import job_data
     from skill_learner.jobs import JobStore
@@ -70,7 +79,12 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         "reviewer": reviewer_name(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},
-        "warnings": [*config.warnings, *install_warnings(config, project_dir)],
+        "remotes": remotes_of(config),
+        "warnings": [
+            *config.warnings,
+            *pauses(config),
+            *install_warnings(config, project_dir),
+        ],
     }
 
 
@@ -89,6 +103,25 @@ def _show_register(config: SkillLearnerConfig, as_json: bool) -> None:
         show_table(columns, cells)
     else:
         say("no install is on record")
+
+
+def remotes_of(config: SkillLearnerConfig) -> list[dict[str, Any]]:
+    if not config.remotes:
+        return []
+    from skill_learner.cli.remote import remote_status
+    from skill_learner.remotes.settings import remote_settings
+
+    return [remote_status(config, settings) for settings in remote_settings(config.remotes)]
+
+
+def _show_remotes(remotes: list[dict[str, Any]]) -> None:
+    """One line for each, and one for each thing that needs the user."""
+    for row in remotes:
+        say(f"remote {row['name']}: last sync {when(row['synced_at'])}")
+        notes = [row["error"], row["proposed"], *row["held"], *row["refused"]]
+        notes += [f"{name}: two versions wait for your decision" for name in row["waiting"]]
+        for note in filter(None, notes):
+            say(f"  {note}")
 
 
 def _show_installs(data: dict[str, Any]) -> None:
@@ -126,7 +159,7 @@ def _show(data: dict[str, Any]) -> None:
             f"last event {when(journals['last_event'])}",
             "reviews": ", ".join(f"{n} {name}" for name, n in counts.items()) or "none yet",
             "reviewer": data["reviewer"],
-            "skills": f"{skills['active']} active, {skills['candidate']} candidates, "
+            "skills": f"{skills['active']} active, {counted(skills['candidate'], 'candidate')}, "
             f"{skills['archived']} archived",
             "LLM today": f"{spend['reviews']} of {ceilings['daily_reviews']} reviews, "
             f"{spend['tokens']:,} of {ceilings['daily_tokens']:,} tokens",
@@ -142,5 +175,6 @@ def _show(data: dict[str, Any]) -> None:
             for job in notable[:SHOWN_JOBS]
         ]
         show_table(("session", "review", "when", "detail"), job_rows)
+    _show_remotes(data["remotes"])
     for warning in data["warnings"]:
         say(f"warning: {warning}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from skill_learner.cli.output import say
+from skill_learner.cli.output import ask, say
 from skill_learner.cli.settings import project_dir_option, root_of
 from skill_learner.errors import ConfigError
 
@@ -44,6 +44,6 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
         say(f"{file}: sets nothing that needs trust")
         return
     if not yes:
-        click.confirm(f"Let {file} set these?", abort=True)
+        ask(f"Let {file} set these?", "--yes")
     trust(state_dir, file, data)
     say(f"{file}: trusted as it is now")

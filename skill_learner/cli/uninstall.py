@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from skill_learner.cli.output import say, show_table
+from skill_learner.cli.output import ask, say, show_table
 from skill_learner.cli.settings import project_dir_option
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import InstallError
@@ -39,7 +39,7 @@ def command(
     # hook.conf is not rewritten here, unlike in other commands: it is about to go
     config = SkillLearnerConfig.load(project_dir)
     if purge and not yes:
-        click.confirm(f"Delete {config.state_dir} with every skill in it?", abort=True)
+        ask(f"Delete {config.state_dir} with every skill in it?", "--yes")
     if target is None:
         _everywhere(config, which == "gone", purge)
     else:

@@ -65,18 +65,6 @@ def surroundings(config: SkillLearnerConfig, project_dir: Path) -> Surroundings:
 
 def obstacles(config: SkillLearnerConfig, project_dir: Path) -> list[str]:
     """What keeps hooks from recording here, in words."""
-    from skill_learner.cli.installs import install_warnings
-    from skill_learner.cli.output import when
-    from skill_learner.pause import paused_until
+    from skill_learner.cli.installs import install_warnings, pauses
 
-    found = []
-    until = paused_until(config.paths)
-    if until:
-        found.append(f"paused until {when(until)}")
-    root = root_of(project_dir)
-    for folder in dict.fromkeys((project_dir.resolve(), root)):
-        if (folder / ".skill-learner-off").exists():
-            found.append(f"{folder / '.skill-learner-off'} switches it off")
-    if config.privacy.ignores_project(str(root)):
-        found.append(f"{root} is ignored by {config.origins['ignore_projects']}")
-    return [*found, *install_warnings(config, project_dir)]
+    return [*pauses(config), *install_warnings(config, project_dir)]

@@ -194,3 +194,12 @@ def test_broken_settings_stay_untouched(run: Run, project: Path) -> None:
     assert "hint:" in result.stderr
     assert settings.read_text() == '{\n  "a": 1, // why\n}\n'
     assert json.loads(run("status", "--json").stdout)["installs"] == []
+
+
+def test_purging_without_a_terminal_names_the_option_that_agrees(run: Run, project: Path) -> None:
+    run("init", "--target", "claude-code")
+    refused = run("uninstall", "--target", "claude-code", "--purge", code=1)
+    assert "--yes" in refused.stderr
+    assert (project / ".claude" / "settings.json").exists()
+    run("uninstall", "--target", "claude-code", "--purge", stdin="y\n")
+    assert not (project / ".claude").exists()

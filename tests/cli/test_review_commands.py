@@ -154,7 +154,7 @@ def test_learn_from_a_transcript(
 def test_learn_says_what_and_why(run: Run, project: Path, tmp_path: Path) -> None:
     file = write_transcript(tmp_path / "s1.jsonl", project, "s1")
     shown = run("learn", str(file)).stdout
-    assert "1 episodes" in shown
+    assert "1 episode;" in shown
     assert "fixed_failure at steps" in shown
     assert "candidate" in shown
 

@@ -173,3 +173,26 @@ def test_doctor_sees_failed_reviews_and_broken_skills(run: Run, run_json: RunJso
     found = findings(run_json, run, code=1)
     assert "the provider said no" in found["reviews"]["what"]
     assert found["library"]["result"] == "fault"
+
+
+def test_status_why_and_doctor_say_that_nothing_is_recorded_and_how_to_change_it(
+    run: Run, run_json: RunJson, installed: Path
+) -> None:
+    assert run_json("status")["warnings"] == []
+    run("pause")
+    (warning,) = run_json("status")["warnings"]
+    assert warning == "recording is paused: skill-learner resume"
+    assert "recording is paused" in run("status").stdout
+    run("resume")
+    (installed / ".skill-learner-off").touch()
+    expected = f"{installed / '.skill-learner-off'} switches it off"
+    assert run_json("status")["warnings"] == [expected]
+    assert expected in [row["what"] for row in run_json("doctor")]
+    assert expected in run("why").stdout
+
+
+def test_numbers_agree_with_their_nouns(run: Run, add_skill: Callable[..., Any]) -> None:
+    add_skill("one", state="candidate")
+    assert "1 candidate, " in run("status").stdout
+    add_skill("two", state="candidate")
+    assert "2 candidates, " in run("status").stdout
