@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-
 DRAFT_SUFFIX = ".sl-draft"
 
 

@@ -2,6 +2,7 @@
 
 `tally/<key>` grows by one byte for each tool call or human turn (the hook appends it), and
 `tally/<key>.base` says how many of them are reviewed. Both are a cache of journals and marks.
+`tally/<key>.wait` holds unix seconds before which the number is not acted upon.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ def clear_to(paths: StatePaths, key: str, length: int) -> None:
     length = min(length, snapshot(paths, key))
     if length > _base(paths, key):
         _write_base(paths, key, length)
+
+
+def hold_off(paths: StatePaths, key: str, seconds: float) -> None:
+    """Let no turn of the project ask for a review for so long; ends of sessions still do."""
+    if key:
+        ensure_private_dir(paths.tally_dir)
+        until = str(int(time.time() + seconds)).encode("ascii")
+        atomic_write(paths.tally_dir / f"{safe_file_name(key)}.wait", until)
 
 
 def rebuild(paths: StatePaths, key: str, aliases: Collection[str] = ()) -> int:

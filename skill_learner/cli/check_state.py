@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,13 +11,12 @@ from pathlib import Path
 from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
 from skill_learner.cli.output import when
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.files import DRAFT_SUFFIX
 from skill_learner.paths import StatePaths
 
 _DAY = 86_400.0
 _HOUR = 3_600.0
 _MOST_FILES = 20_000
-_DRAFT = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
-_WRITTEN = ("SKILL.md", ".json", ".jsonl", ".base", ".conf", ".sh", ".log", ".index.md")
 
 
 def check_state(config: SkillLearnerConfig) -> Iterator[Finding]:
@@ -115,17 +113,11 @@ def drafts_in(root: Path, min_age: float = _HOUR) -> Sequence[Path]:
         folders[:] = [name for name in folders if not Path(folder, name).is_symlink()]
         for name in names:
             path = Path(folder, name)
-            if name.startswith(".request-") or is_draft(name, names):
+            if name.endswith(DRAFT_SUFFIX) or name.startswith(".request-"):
                 with contextlib.suppress(OSError):
                     if path.lstat().st_mtime < time.time() - min_age:
                         found.append(path)
     return found
-
-
-def is_draft(name: str, beside: Sequence[str]) -> bool:
-    """Whether a file is named as `atomic_write` names its drafts: `.<file>.<eight characters>`."""
-    found = _DRAFT.fullmatch(name)
-    return found is not None and (found[1] in beside or found[1].endswith(_WRITTEN))
 
 
 def _switches(config: SkillLearnerConfig) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ good by the next one.
 """
 
 import posix
+import time
 
 from skill_learner.events import SESSION_END, SESSION_START, HookCall
 from skill_learner.hook_runtime.project_key import safe_name
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+_LONGEST_REST = 3600
 _ENOUGH_TO_BE_WORK = 65536
 _WORK = (b'"e":"PostToolUse', b'"e":"UserPromptSubmit"')
 
@@ -33,7 +35,8 @@ def follow_up(call: HookCall, target: "ModuleType") -> bytes:
 
 
 def _turn_is_due(call: HookCall) -> bool:
-    return 0 < _interval(call) <= unreviewed(call.state, call.event.project_key)
+    key = call.event.project_key
+    return 0 < _interval(call) <= unreviewed(call.state, key) and not _rests(call.state, key)
 
 
 def _interval(call: HookCall) -> int:
@@ -47,6 +50,14 @@ def _interval(call: HookCall) -> int:
         if key.strip() == own and value.strip().isdigit():
             interval = int(value)
     return interval
+
+
+def _rests(state: bytes, key: str) -> bool:
+    """Whether a review of the project has just ended, failed, or met a ceiling: the count that
+    asked for it may stay where it is, and every turn would start another."""
+    until = read_file(state + b"/tally/" + key.encode("ascii") + b".wait", 64).strip()
+    rest = int(until) - time.time() if until.isdigit() else 0
+    return 0 < rest < _LONGEST_REST  # more is a clock that was put back
 
 
 def unreviewed(state: bytes, key: str) -> int:

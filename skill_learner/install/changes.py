@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner import files
+from skill_learner.errors import InstallError
+
+
+class ChangedMeanwhileError(InstallError):
+    """A file that was planned to change is no longer what the plan read."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +39,33 @@ class Change:
 
 
 def carry_out(changes: Iterable[Change]) -> None:
-    """Apply them in order; each file is at any moment as before or as planned."""
+    """Apply them in order; each file is at any moment as before or as planned. Raises
+    ChangedMeanwhileError, with that file as it is, when somebody else has saved it since it was
+    read."""
     for change in changes:
         if change.before == change.after:
             continue
+        _check_unchanged(change)
         if change.after is None:
             change.path.unlink(missing_ok=True)
             continue
         change.path.parent.mkdir(parents=True, exist_ok=True)
+        files.remove_old_drafts(Path(os.path.realpath(change.path)).parent)
         mode = None if change.private or change.before is not None else _usual_mode()
-        files.atomic_write(change.path, change.after, mode)
+        check = functools.partial(_check_unchanged, change)
+        files.atomic_write(change.path, change.after, mode, check=check)
+
+
+def _check_unchanged(change: Change) -> None:
+    try:
+        now: bytes | None = change.path.read_bytes()
+    except FileNotFoundError:
+        now = None
+    if now != change.before:
+        raise ChangedMeanwhileError(
+            f"{change.path}: was changed by somebody else at this moment",
+            "The file is as they left it. Run the command again.",
+        )
 
 
 def remove_empty_folders(folders: Iterable[str | Path]) -> list[Path]:

@@ -62,13 +62,28 @@ def install(
     rules: one of the target's RULES; None keeps what was chosen before.
     """
     wish = InstallWish(target, scope, project_dir, rules)
+    if dry_run:
+        return _install(wish, paths, dry_run=True)
+    _check(wish, paths)
+    with files.locked(paths.root / "publish.lock", timeout=60):
+        return _install(wish, paths, dry_run=False)
+
+
+def _check(wish: InstallWish, paths: StatePaths) -> None:
+    """Raise what forbids the install before a lock file is the first thing written."""
+    _install(wish, paths, dry_run=True)
+
+
+def _install(wish: InstallWish, paths: StatePaths, *, dry_run: bool) -> InstallReport:
     planned = plan_install(wish, paths, ())
     neighbours = _neighbours(planned[0], paths)
     for neighbour in neighbours:  # a fault of theirs must show before anything is written
-        plan_install(neighbour, paths, (target,))
+        plan_install(neighbour, paths, (wish.target,))
     reports = [_carried_out(*planned, dry_run=dry_run)]
     for neighbour in neighbours:
-        reports.append(_carried_out(*plan_install(neighbour, paths, (target,)), dry_run=dry_run))
+        reports.append(
+            _carried_out(*plan_install(neighbour, paths, (wish.target,)), dry_run=dry_run)
+        )
     rows = _joined(reports)
     if not dry_run:
         rows += _settled(planned[0].places, paths)
@@ -84,6 +99,15 @@ def uninstall(
     purge: bool = False,
 ) -> InstallReport:
     """See `uninstaller.uninstall`. Editors that stay get back for themselves what they shared."""
+    if purge or not paths.root.is_dir():  # a lock file would be in the way of its folder's end
+        return _uninstall(target, scope, project_dir, paths, purge=purge)
+    with files.locked(paths.root / "publish.lock", timeout=60):
+        return _uninstall(target, scope, project_dir, paths, purge=False)
+
+
+def _uninstall(
+    target: str, scope: Scope | None, project_dir: Path, paths: StatePaths, *, purge: bool
+) -> InstallReport:
     report = uninstaller.uninstall(target, scope, project_dir, paths, purge=purge)
     root = Path(os.path.expanduser("~") if scope == "user" else os.path.realpath(project_dir))
     reports = []

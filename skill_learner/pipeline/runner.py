@@ -17,7 +17,7 @@ from typing import cast
 
 from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
-from skill_learner.files import ensure_private_dir, locked
+from skill_learner.files import ensure_private_dir, locked, remove_old_drafts
 from skill_learner.job import EDITOR, Job
 from skill_learner.journal import read_journal
 from skill_learner.journal_retention import prune_journals
@@ -25,7 +25,12 @@ from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
 from skill_learner.pipeline.learn import learn_from
 from skill_learner.pipeline.outcome import JobOutcome, nothing
-from skill_learner.pipeline.requests import collect_requests, request_files, wish_for_session
+from skill_learner.pipeline.requests import (
+    RETRY_SECONDS,
+    collect_requests,
+    request_files,
+    wish_for_session,
+)
 from skill_learner.pipeline.review_log import log_fault
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.pipeline.watchdog import Watchdog
@@ -33,6 +38,11 @@ from skill_learner.project import load_project, project_key, register
 from skill_learner.session_loader import load_session
 
 REVIEW_MARKER = "SKILL_LEARNER_REVIEW"
+
+_REST = 60.0
+"""Seconds after a review in which the turns of a project ask for none: what is left of its count
+belongs to other sessions' turns that still go on."""
+_CEILING_REST = 1_800.0
 
 Progress = Callable[[str], None]
 
@@ -71,7 +81,7 @@ def run_jobs(
         try:
             with locked(services.paths.review_lock, timeout=None if wait else 0):
                 for job in services.jobs.requeue_interrupted("editor"):
-                    _note_abandoned(run, job)
+                    _note_interrupted(run, job)
                 _run_queue(run)
                 _tidy(services)
         except TimeoutError:
@@ -146,6 +156,7 @@ def _run_one(run: _Run, job: Job) -> Job:
         outcome = _review(run, job)
     except CeilingReachedError as error:
         ended = services.jobs.wait(job, f"waits: {error.message}")
+        tally.hold_off(services.paths, job.project_key, _CEILING_REST)
     except SkillLearnerError as error:
         ended = _failed(services, job, error.message)
     except Exception as error:
@@ -155,12 +166,14 @@ def _run_one(run: _Run, job: Job) -> Job:
         raise
     else:
         ended = services.jobs.finish(job, "done", outcome.detail, outcome.to_json())
+        tally.hold_off(services.paths, job.project_key, _REST)
     run.progress(f"{job.session}: {ended.status}: {ended.detail}")
     return ended
 
 
 def _failed(services: PipelineServices, job: Job, why: str) -> Job:
     log_fault(services.paths.review_log, f"job {job.id}: {why}")
+    tally.hold_off(services.paths, job.project_key, RETRY_SECONDS)
     return services.jobs.finish(job, "failed", why)
 
 
@@ -212,13 +225,14 @@ def _mark_reviewed(services: PipelineServices, session: str, key: str, end: int)
         tally.rebuild(services.paths, key, record.aliases if record else ())
 
 
-def _note_abandoned(run: _Run, job: Job) -> None:
-    """A session that has cut off every review of it is not tried again before it goes on."""
+def _note_interrupted(run: _Run, job: Job) -> None:
+    """A job that a kill or a reboot cut off is told of. A session that has cut off every review of
+    it is not tried again before it goes on."""
+    services = run.services
+    log_fault(services.paths.review_log, f"job {job.id}: {job.detail}")
     if job.status != "abandoned":
         return
-    services = run.services
     run.ended.append(job)
-    log_fault(services.paths.review_log, f"job {job.id}: {job.detail}")
     if job.journal:
         _mark_reviewed(services, job.session, job.project_key, read_journal(Path(job.journal)).end)
 
@@ -227,6 +241,8 @@ def _tidy(services: PipelineServices) -> None:
     known = [skill.name for skill in services.library.list(("active", "candidate"))]
     services.usage.harvest_all(services.paths, known)
     config = services.config
+    for folder in (services.paths.root, *services.paths.root.glob("*/")):
+        remove_old_drafts(folder)
     prune_journals(services.paths, config.journal_days, megabytes=config.journal_megabytes)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from skill_learner import files
 from skill_learner.errors import InstallError
 from skill_learner.install import git_exclude
-from skill_learner.install.changes import Change, carry_out
+from skill_learner.install.changes import Change, ChangedMeanwhileError, carry_out
 from skill_learner.install.exclusions import exclude_lines, published_links
 from skill_learner.install.index_text import index_changes, index_layout
 from skill_learner.install.links import MakeLink, make_symlink, put_link, take_link
@@ -45,6 +45,8 @@ from skill_learner.project import (
 from skill_learner.publish.index import build_index
 from skill_learner.targets import get_target
 from skill_learner.targets.protocol import Target
+
+_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -190,19 +192,30 @@ def _take_all(work: _Work, skills_dir: Path) -> None:
 
 
 def _index(work: _Work, target: Target, places: Places) -> None:
+    """Somebody may save the notes at this very moment: then what they saved is taken up."""
+    for attempt in range(_TRIES):
+        try:
+            _write_index(work, target, places)
+        except ChangedMeanwhileError as error:
+            if attempt + 1 == _TRIES:
+                work.notes.append(error.message)
+            continue
+        except InstallError as error:
+            work.notes.append(error.message)
+        return
+
+
+def _write_index(work: _Work, target: Target, places: Places) -> None:
     root = str(places.root)
     own = [r for r in work.records if (r.target, r.root) == (target.NAME, root)]
     rules = next((r.rules for r in own if r.rules), "")
-    try:
-        layout = index_layout(target, places, targets_in(places.root, work.records), rules)
-        changes = index_changes(target, places, work.index, layout)
-        for change in changes:
-            if change.before != change.after:
-                check_place(change.path, places.boundary)
-                work.index_changed = True
-        carry_out(changes)
-    except InstallError as error:
-        work.notes.append(error.message)
+    layout = index_layout(target, places, targets_in(places.root, work.records), rules)
+    changes = index_changes(target, places, work.index, layout)
+    for change in changes:
+        if change.before != change.after:
+            check_place(change.path, places.boundary)
+            work.index_changed = True
+    carry_out(changes)
 
 
 def _exclude(work: _Work, project: Path, installs: Iterable[ProjectInstall]) -> None:

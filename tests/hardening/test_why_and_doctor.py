@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hook_sandbox import SESSION, HookSandbox
 
-from skill_learner.cli.check_state import drafts_in, is_draft
+from skill_learner.cli.check_state import drafts_in
 from skill_learner.jobs import JobStore, Wish
 from skill_learner.paths import StatePaths
 
@@ -206,7 +206,7 @@ def test_doctor_sees_clocks_drafts_pauses_and_folders_that_are_gone(
     act(hooks)
     journal = hooks.state / "journal" / f"{SESSION}.jsonl"
     os.utime(journal, (time.time() + 1e6,) * 2)
-    draft = hooks.state / "journal" / ".ledger.jsonl.a1b2c3d4"
+    draft = hooks.state / "journal" / ".ledger.jsonl.a1b2c3d4.sl-draft"
     draft.touch()
     os.utime(draft, (time.time() - 1e5,) * 2)
     run("pause", "1h")
@@ -224,27 +224,8 @@ def test_doctor_sees_clocks_drafts_pauses_and_folders_that_are_gone(
     assert journal.stat().st_mtime < time.time() + 60
 
 
-@pytest.mark.parametrize(
-    ("name", "beside", "draft"),
-    [
-        (".SKILL.md.ab12_x9z", (), True),
-        (".job-1.json.abcdefgh", (), True),
-        (".project-1.abcdefgh", ("project-1",), True),
-        (".project-1.abcdefgh", (), False),
-        (".index.sqlite", (), False),
-        (".env.template", (), False),
-        ("SKILL.md.abcdefgh", (), False),
-        (".lock", (), False),
-    ],
-)
-def test_drafts_are_told_from_other_hidden_files(
-    name: str, beside: tuple[str, ...], draft: bool
-) -> None:
-    assert is_draft(name, beside) is draft
-
-
 def test_a_fresh_draft_is_somebody_at_work(tmp_path: Path) -> None:
-    (tmp_path / ".a.json.abcdefgh").touch()
+    (tmp_path / ".a.json.abcdefgh.sl-draft").touch()
     assert drafts_in(tmp_path) == []
     assert len(drafts_in(tmp_path, min_age=-5)) == 1
 

@@ -435,7 +435,7 @@ def crash_at(count: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
     """Let the `count`-th atomic write fail; the returned function tells whether it came to that."""
     real, calls = files.atomic_write, [0]
 
-    def write(path: Path, data: bytes, mode: int | None = None) -> None:
+    def write(path: Path, data: bytes, mode: int | None = None, **more: Any) -> None:
         calls[0] += 1
         if calls[0] == count:
             raise Crash
