@@ -45,6 +45,7 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
+    from skill_learner.load_check import fit_for_agents
     from skill_learner.project import load_project
     from skill_learner.publish.publisher import publish, publish_user
     from skill_learner.usage import UsageStore
@@ -54,7 +55,7 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
     def skills_of(scopes: set[str]) -> list[Skill]:
         uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
         skills = [skill for skill in library.list(ACTIVE) if skill.scope in scopes]
-        return _most_useful_first(skills, uses)
+        return _most_useful_first(fit_for_agents(library, skills), uses)
 
     def publish_scope(project: str, key: str) -> None:
         if key == USER:

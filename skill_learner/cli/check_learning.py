@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
+from skill_learner.cli.output import counted
 from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
     from skill_learner.models import Skill
+    from skill_learner.skills.library import SkillLibrary
 
 _DAY = 86_400.0
 _DESCRIPTION = 1_536
@@ -88,10 +90,47 @@ def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Fin
     for problem in problems:
         yield Finding("library", FAULT, problem.message, problem.hint)
     if not problems:
-        yield Finding("library", OK, f"{len(library.list())} skills in {config.skills_dir}")
+        yield Finding(
+            "library", OK, f"{counted(len(library.list()), 'skill')} in {config.skills_dir}"
+        )
     active = library.list(ACTIVE)
     yield from _unreadable(active)
+    yield from _held_back(library, active)
+    yield from _same_names(config, project_dir, active)
     yield from _listing(config, project_dir, active)
+
+
+def _held_back(library: SkillLibrary, skills: Sequence[Skill]) -> Iterator[Finding]:
+    from skill_learner.load_check import reasons_to_hold
+
+    for skill in skills:
+        reasons = reasons_to_hold(library, skill)
+        if reasons:
+            what = f"{skill.path} is not given to agents: it {'; '.join(reasons)}"
+            yield Finding(
+                "skill", NOTE, what, f"read it, then `skill-learner approve {skill.name}`"
+            )
+
+
+def _same_names(
+    config: SkillLearnerConfig, project_dir: Path, skills: Sequence[Skill]
+) -> Iterator[Finding]:
+    """Skills of the same name in the editors' own folders: they and ours hide each other."""
+    from skill_learner.cli.settings import root_of
+    from skill_learner.targets import TARGETS, get_target
+
+    library = os.path.realpath(config.skills_dir)
+    folders = {
+        Path(os.path.expanduser(place)) if scope == "user" else root_of(project_dir) / place
+        for name in TARGETS
+        for scope, place in get_target(name).SKILLS_DIR.items()
+    }
+    for folder in sorted(folders):
+        for skill in skills:
+            other = folder / skill.name
+            if other.exists() and not os.path.realpath(other).startswith(library + os.sep):
+                what = f"{other} has the name of the skill {skill.name}: it is yours and stays"
+                yield Finding("skill", NOTE, what, "rename one of the two")
 
 
 def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
@@ -133,14 +172,14 @@ def _listing(
         what = f"descriptions take {size:,} characters; above {_LISTING:,} only names may be shown"
         yield Finding("listing", NOTE, what, "skill-learner stats shows what is never used")
     if fitting == len(shown) and size <= _LISTING:
-        yield Finding("listing", OK, f"{len(shown)} skills, {size:,} characters")
+        yield Finding("listing", OK, f"{counted(len(shown), 'skill')}, {size:,} characters")
     if record is None or not record.installs:
         return
     broken = list(_broken_links(root))
 
     def publish() -> str:
         build_publisher(config)(str(root), key)
-        return f"published {len(shown)} skills to {root}"
+        return f"published {counted(len(shown), 'skill')} to {root}"
 
     if broken:
         what = f"links that lead nowhere: {', '.join(broken)}"

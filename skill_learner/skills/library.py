@@ -75,6 +75,15 @@ class SkillLibrary:
         place = self._folder.find(name)
         return [entry.change for entry in self._landed(name, place)]
 
+    def is_approved(self, skill: Skill) -> bool:
+        """Whether the user, by command, made exactly these bytes of a file of theirs active."""
+        record = self._records.load(skill.name)
+        return (
+            record is not None
+            and record.noted_hash == skill.content_hash
+            and record.noted_state == "active"
+        )
+
     def version_text(self, digest: str) -> str:
         """The SKILL.md of a change's `before` or `after`; LibraryError when its copy is gone."""
         return self._history.bytes_of(digest).decode("utf-8", "replace")
@@ -252,7 +261,8 @@ class SkillLibrary:
                 return self._writer.archive(stored, actor, why)
             if stored.place.archived:
                 stored = self._writer.restore(stored, actor, why)
-            if stored.skill.state == state:
+            told = stored.skill.ours or actor != USER or self.is_approved(stored.skill)
+            if stored.skill.state == state and told:
                 return stored.skill
             if not stored.skill.ours:
                 return self._writer.note_state(stored, state, actor, why)

@@ -1,0 +1,31 @@
+"""What is read from the library is looked at again before an agent is given it: files may have been
+changed, or put there, by others than us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skill_learner.learning import injection
+from skill_learner.models import Skill
+from skill_learner.skills.library import SkillLibrary
+
+_HARMLESS_IN_A_FILE = frozenset({"open fence", "fetch and run"})
+"""Kinds that people's own documentation holds too."""
+
+
+def reasons_to_hold(library: SkillLibrary, skill: Skill) -> tuple[str, ...]:
+    """Why a skill is not given to agents, in words; empty when it may be. What we wrote passed the
+    gate; bytes that the user approved are theirs to judge."""
+    if skill.ours or library.is_approved(skill):
+        return ()
+    found = [
+        finding.reason
+        for text in (skill.name, skill.description, skill.body)
+        for finding in injection.findings(text)
+        if finding.kind not in _HARMLESS_IN_A_FILE
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def fit_for_agents(library: SkillLibrary, skills: Iterable[Skill]) -> list[Skill]:
+    return [skill for skill in skills if not reasons_to_hold(library, skill)]
