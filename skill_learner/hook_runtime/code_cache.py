@@ -24,10 +24,31 @@ HOT_MODULES = (
 )
 
 
+PROMPT_MODULES = (
+    "skill_learner.ranking",
+    "skill_learner.ranking.stop_words",
+    "skill_learner.ranking.words",
+    "skill_learner.ranking.plan",
+    "skill_learner.ranking.score",
+    "skill_learner.ranking.sqlite_reader",
+    "skill_learner.ranking.background",
+    "skill_learner.ranking.strength",
+    "skill_learner.ranking.typos",
+    "skill_learner.ranking.find",
+    "skill_learner.hook_runtime.json_bytes",
+    "skill_learner.hook_runtime.offer",
+    "skill_learner.hook_runtime.prompt_search",
+)
+"""What a prompt needs beyond that, each after what it imports: in the file `prompt`."""
+
+PROMPT = "prompt"
+
+
 def write_code_cache(root: str, state: str, target: str) -> None:
-    """Raises OSError where it cannot be written."""
+    """Write the file of a target, or PROMPT. Raises OSError where it cannot be written."""
     entries = []
-    for name in (*HOT_MODULES, TARGETS[target]):
+    names = PROMPT_MODULES if target == PROMPT else (*HOT_MODULES, TARGETS[target])
+    for name in names:
         file = f"{root}/{name.replace('.', '/')}.py"
         if getattr(sys.modules.get(name), "__path__", None) is not None:
             file = f"{root}/{name.replace('.', '/')}/__init__.py"

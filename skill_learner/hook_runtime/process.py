@@ -53,19 +53,19 @@ def run(code_was_cached: bool) -> None:
         if reply:
             posix.write(1, reply)
         if not code_was_cached and _is_ours(_state_dir(sys.argv[2])):
-            _cache_code()
+            _cache_code(sys.argv[3])
     except BaseException as fault:
         _log(fault)
     finally:
         posix._exit(0)
 
 
-def _cache_code() -> None:
+def _cache_code(name: str) -> None:
     """Make the next hook faster; one that cannot be made so works all the same."""
     from skill_learner.hook_runtime.code_cache import write_code_cache
 
     try:  # noqa: SIM105 - contextlib is too slow to import here
-        write_code_cache(*sys.argv[1:4])
+        write_code_cache(sys.argv[1], sys.argv[2], name)
     except OSError:
         pass
 
@@ -106,11 +106,62 @@ def _follow_up(call: HookCall, target: "ModuleType") -> bytes:
 
 
 def _offer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> bytes:
-    from skill_learner.hook_runtime.offer import offer_for_failure, offer_for_prompt
+    if call.event.kind is not PROMPT and not _knows_errors(call):
+        return b""
+    if call.event.kind is not PROMPT:
+        from skill_learner.hook_runtime.offer import offer_for_failure
 
-    if call.event.kind is PROMPT:
-        return offer_for_prompt(call, target, fields.get(b"prompt", b""))
-    return offer_for_failure(call, target, fields.get(b"error", b""))
+        return offer_for_failure(call, target, fields.get(b"error", b""))
+    cached = _load_code(call.state + b"/code/prompt")
+    from skill_learner.hook_runtime.offer import offer_for_prompt
+
+    reply = offer_for_prompt(call, target, fields.get(b"prompt", b""))
+    if not cached and "skill_learner.hook_runtime.prompt_search" in sys.modules:
+        _cache_code("prompt")
+    return reply
+
+
+def _load_code(path: bytes) -> bool:
+    """Load what a search needs from one file, as `hooks/entry.py` does with the rest; False where
+    the file is missing or out of date."""
+    key = f"{sys.version}\n{sys.argv[1]}\n".encode("utf-8", "surrogateescape")
+    data = read_file(path, 1 << 20)
+    if not data.startswith(key):
+        return False
+    import gc
+    import marshal
+
+    gc.disable()  # nothing here lives long enough to be worth collecting
+
+    try:
+        entries = marshal.loads(memoryview(data)[len(key) :])
+        for _, file, stamp, _ in entries:
+            status = posix.stat(file)
+            if (status.st_mtime_ns, status.st_size) != stamp:
+                return False
+    except (OSError, ValueError, EOFError, TypeError):
+        return False
+    for name, file, _, code in entries:
+        module = sys.modules[name] = type(sys)(name)
+        parent, _, last = name.rpartition(".")
+        module.__file__ = file
+        module.__package__ = parent
+        if file.endswith("__init__.py"):
+            module.__package__ = name
+            module.__path__ = [file[:-12]]
+        setattr(sys.modules[parent], last, module)
+        exec(code, module.__dict__)
+    return True
+
+
+def _knows_errors(call: HookCall) -> bool:
+    for scope in (call.event.project_key.encode("ascii"), b"user"):
+        try:
+            posix.stat(call.state + b"/published/" + scope + b".errors")
+            return True
+        except OSError:
+            pass
+    return False
 
 
 def _state_dir(argument: str) -> bytes:

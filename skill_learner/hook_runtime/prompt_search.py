@@ -3,8 +3,9 @@
 from skill_learner.hook_runtime.offer import Offer, Offering
 from skill_learner.ranking import sqlite_reader
 from skill_learner.ranking.find import Found, find, measure_strength
+from skill_learner.ranking.plan import QUICK
 from skill_learner.ranking.score import Candidate
-from skill_learner.ranking.strength import LOOKED_AT, STRONG, THRESHOLD
+from skill_learner.ranking.strength import STRONG, THRESHOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def offers_for(offering: Offering, prompt: str) -> list[Offer]:
     try:
         scopes = {offering.call.event.project_key, "user"}
         index = ReadOnlyIndex(connection)
-        found = find(index, prompt, _ACTIVE, scopes)
-        measure_strength(index, found)
+        found = find(index, prompt, _ACTIVE, scopes, QUICK)
+        measure_strength(index, found, MOST_OFFERS)
         chosen = _choose(offering, found)
         return [_offer(offering, index, found, candidate) for candidate in chosen]
     except _sqlite3.Error:
@@ -78,8 +79,8 @@ def offers_for(offering: Offering, prompt: str) -> list[Offer]:
 
 def _choose(offering: Offering, found: Found) -> list[Candidate]:
     chosen: list[Candidate] = []
-    for candidate in found.candidates[:LOOKED_AT]:
-        if candidate.strength < THRESHOLD or len(chosen) == MOST_OFFERS:
+    for candidate in found.candidates[:MOST_OFFERS]:
+        if candidate.strength < THRESHOLD:
             continue
         if chosen and candidate.score < _NEARLY_AS_GOOD * chosen[0].score:
             continue
@@ -91,8 +92,8 @@ def _choose(offering: Offering, found: Found) -> list[Candidate]:
 def _offer(offering: Offering, index: ReadOnlyIndex, found: Found, candidate: Candidate) -> Offer:
     plan = found.plan
     head = set(candidate.head.split())
-    held = index.holding(candidate.key, plan.words)
-    words = [word for word in plan.words if plan.stems[word] in head or word in held]
+    words = [word for word in plan.words if plan.stems[word] in head]
+    words = words or sorted(index.holding(candidate.key, plan.words))
     words.sort(key=lambda word: -plan.idf.get(plan.stems[word], 0.0))
     pairs = [pair for pair in plan.bigrams if pair in head]
     body = ""

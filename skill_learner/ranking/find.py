@@ -1,9 +1,9 @@
 """From a text to ranked skills, over any index."""
 
 from skill_learner.ranking.background import background_counts, read_background
-from skill_learner.ranking.plan import BACKGROUND_SIZE, CANDIDATES, Plan, make_plan
+from skill_learner.ranking.plan import BACKGROUND_SIZE, THOROUGH, Effort, Plan, make_plan
 from skill_learner.ranking.score import Candidate, rank
-from skill_learner.ranking.strength import LOOKED_AT, strength
+from skill_learner.ranking.strength import LOOKED_AT, THRESHOLD, strength
 from skill_learner.ranking.typos import can_be_typo, nearest_name
 from skill_learner.ranking.words import Query, parse_query, stem
 
@@ -50,7 +50,7 @@ def find(
     text: str,
     states: "Collection[str]",
     scopes: "Collection[str] | None",
-    limit: int = CANDIDATES,
+    effort: Effort = THOROUGH,
 ) -> Found:
     """The skills of these states and scopes that share words with a text, best first."""
     query = parse_query(text)
@@ -58,15 +58,22 @@ def find(
     _correct(index, query, known)
     stems = list(dict.fromkeys(map(stem, query.words))) + query.bigrams
     usual = background_counts(stems, read_background(), BACKGROUND_SIZE)
-    plan = make_plan(query, known, usual, index.size())
-    return Found(plan, rank(plan, index.match(plan, states, scopes, limit)))
+    plan = make_plan(query, known, usual, index.size(), effort)
+    return Found(plan, rank(plan, index.match(plan, states, scopes, effort.candidates)))
 
 
-def measure_strength(index: "Index", found: Found) -> None:
-    """Fill in `strength` of the first candidates."""
-    for candidate in found.candidates[:LOOKED_AT]:
-        held = index.holding(candidate.key, found.plan.words)
-        candidate.strength = strength(candidate, found.plan, held, index.size())
+def measure_strength(index: "Index", found: Found, first: int = LOOKED_AT) -> None:
+    """Fill in `strength` of the `first` candidates. Of those that cannot reach the threshold it is
+    what they would have if every word occurred in their bodies, or less."""
+    plan, size = found.plan, index.size()
+    for candidate in found.candidates[:first]:
+        most = strength(candidate, plan, set(plan.words), size)
+        if most < THRESHOLD:
+            candidate.strength = most
+            continue
+        head = set(candidate.head.split())
+        unseen = [word for word in plan.words if plan.stems[word] not in head]
+        candidate.strength = strength(candidate, plan, index.holding(candidate.key, unseen), size)
 
 
 def _correct(index: "Index", query: Query, known: dict[str, int]) -> None:

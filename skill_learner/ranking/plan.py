@@ -9,18 +9,35 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_WORDS = 24
-CANDIDATES = 120
 _FEWEST_WORDS = 3
 _MOST_PAIRS = 8
 _PAIR_SHARE = 0.3
-_POSTINGS = 20_000
-"""Entries that may be walked for one query: common words of a long prompt cost the most time and
-tell the least."""
 
 BIGRAM_WEIGHT = 0.3
 BACKGROUND_SIZE = 10_000
 _BACKGROUND_WEIGHT = 1_000
 """How many skills of this library the background's frequencies count for."""
+
+
+class Effort:
+    """How much work a search may be. postings: entries that may be walked, as common words of a
+    long prompt cost the most time and tell the least; postings_share: the same as a multiple of the
+    library's size. candidates: how many are ranked. phrases: whether phrases are looked for."""
+
+    __slots__ = ("candidates", "phrases", "postings", "postings_share")
+
+    def __init__(
+        self, postings: int, postings_share: float, candidates: int, phrases: bool
+    ) -> None:
+        self.postings = postings
+        self.postings_share = postings_share
+        self.candidates = candidates
+        self.phrases = phrases
+
+
+THOROUGH = Effort(20_000, 1e9, 120, True)
+QUICK = Effort(10_000, 0.8, 40, False)
+"""For a hook: what is worth an offer stands high in the index's own order."""
 
 
 class Plan:
@@ -40,16 +57,21 @@ class Plan:
 
 
 def make_plan(
-    query: Query, known: "Mapping[str, int]", background: "Mapping[str, int]", size: int
+    query: Query,
+    known: "Mapping[str, int]",
+    background: "Mapping[str, int]",
+    size: int,
+    effort: Effort = THOROUGH,
 ) -> Plan:
     """known: in how many skills of the library a word occurs; those in none are left out.
     background: in how many of BACKGROUND_SIZE other skills the stem does. size: of the library."""
     plan = Plan()
     order = sorted((word for word in query.words if word in known), key=known.__getitem__)
     walked = 0
+    most = min(effort.postings, effort.postings_share * size)
     for word in order[:MOST_WORDS]:
         walked += known[word]
-        if walked > _POSTINGS and len(plan.words) >= _FEWEST_WORDS:
+        if walked > most and len(plan.words) >= _FEWEST_WORDS:
             break
         plan.words.append(word)
     pairs = sorted((pair for pair in query.bigrams if pair in known), key=known.__getitem__)
@@ -66,6 +88,8 @@ def make_plan(
         if pair in known:
             plan.idf[pair] = tells
     _choose_pairs(plan, query, known, size)
+    if not effort.phrases:
+        plan.pairs = []
     return plan
 
 

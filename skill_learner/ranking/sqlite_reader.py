@@ -1,6 +1,6 @@
 """Reading the SQLite index, for the backend and for prompt hooks alike."""
 
-from skill_learner.ranking.plan import CANDIDATES, Plan
+from skill_learner.ranking.plan import THOROUGH, Plan
 from skill_learner.ranking.score import Candidate
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def match(
     plan: Plan,
     states: "Collection[str]",
     scopes: "Collection[str] | None",
-    limit: int = CANDIDATES,
+    limit: int = THOROUGH.candidates,
 ) -> list[Candidate]:
     """The best documents for a plan, best first by the index's own score of the whole skill."""
     expression = _expression(plan)
