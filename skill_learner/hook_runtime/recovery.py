@@ -6,6 +6,7 @@ import time
 from skill_learner.events import HookCall
 from skill_learner.hook_runtime.follow_up import holds_work, read_mark
 from skill_learner.hook_runtime.requests import ReviewRequests
+from skill_learner.hook_runtime.state_folder import read_file
 
 _MOST_JOURNALS = 200
 _MOST_REQUESTS = 20
@@ -87,13 +88,14 @@ def _client_lives(envelope: bytes, idle: float) -> bool:
         return False
     except OSError:
         return True
-    return True
+    # One that was killed may still wait for its parent, where that never asks (Linux tells).
+    state = read_file(b"/proc/%d/stat" % pid).rpartition(b")")[2].strip()
+    return state[:1] not in (b"Z", b"X")
 
 
 def _request(path: bytes, requests: ReviewRequests) -> bool:
     """Ask for a review of the session whose journal lies at `path`, by what its first line says."""
     from skill_learner.hook_runtime.payload import read_fields
-    from skill_learner.hook_runtime.state_folder import read_file
 
     line = read_file(path, 65536).lstrip(b"\n").partition(b"\n")[0]
     envelope, _, payload = line.partition(b',"d":')
