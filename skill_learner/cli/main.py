@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pause": ("pause", "Record nothing for a while."),
     "resume": ("resume", "End a pause."),
     "purge": ("purge", "Take away what was recorded of sessions."),
+    "remote": ("remote", "Repositories and databases the library is shared with."),
+    "sync": ("sync", "Bring the library and its remotes up to date."),
     "config": ("config", "The settings in force."),
     "trust": ("trust", "Let a project's settings file set every key, as it is now."),
     "reindex": ("reindex", "Make the search index anew."),

@@ -83,6 +83,19 @@ def _run_detached() -> None:
         log_fault(StatePaths(Path(state)).review_log, f"review: {problem.message}")
         raise
     run_detached(services)
+    _sync_remotes()
+
+
+def _sync_remotes() -> None:
+    """The remotes whose time has come, once the reviews are done; faults are noted for `status`."""
+    config = load()
+    if not config.remotes:
+        return
+    from skill_learner.cli.sync import publish_all
+    from skill_learner.wiring import sync_due
+
+    if any(report.changed_home for report in sync_due(config)):
+        publish_all(config)
 
 
 def _explain_nothing(store: JobStore, session: str) -> None:

@@ -117,10 +117,7 @@ def _meet(
     merged = merge(base, home.shared, theirs)
     if merged.skill is not None and merged.skill.digest == home.shared.digest:
         return Arrival("same", theirs)
-    if home.name in settings.pin or home.stored.parsed.metadata.get("pinned", "") in (
-        "yes",
-        "true",
-    ):
+    if home.pinned or home.name in settings.pin:
         return Arrival("pinned", theirs, why="pinned here")
     if not home.is_ours:
         if merged.skill is not None and merged.skill.text_digest == home.shared.text_digest:

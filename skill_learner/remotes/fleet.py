@@ -61,7 +61,7 @@ class Fleet:
         given = {"episodes": sorted(set(episodes)), "holder": self._holder, "seconds": seconds}
         try:
             self._run(_OFFER, given)
-            return frozenset(row[0] for row in self._run(_TAKE, given))
+            return frozenset(str(row[0]) for row in self._run(_TAKE, given))
         except RemoteUnavailableError:
             return frozenset(episodes)
 

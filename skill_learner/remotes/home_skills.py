@@ -78,10 +78,11 @@ def wanted(shared: SharedSkill, settings: RemoteSettings) -> bool:
 
 @dataclass(frozen=True)
 class HomeSkill:
-    """A skill at home. shared: as it would travel."""
+    """A skill at home. shared: as it would travel. pinned: the user wants it as it is."""
 
     stored: StoredSkill
     shared: SharedSkill
+    pinned: bool = False
 
     @property
     def name(self) -> str:
@@ -103,7 +104,9 @@ class HomeSkills:
 
     def find(self, name: str, pair: Pair | None) -> HomeSkill | None:
         stored = self.intake.find(name)
-        return None if stored is None else self.shared(stored, pair)
+        if stored is None:
+            return None
+        return replace(self.shared(stored, pair), pinned=name in self.intake.pins.names())
 
     def earlier_texts(self, home: HomeSkill) -> frozenset[str]:
         """Hashes of the texts that a home skill had (with the attachments of today)."""

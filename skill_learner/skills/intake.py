@@ -18,6 +18,7 @@ from skill_learner.models import Skill
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import ParsedSkill, parse, render
 from skill_learner.skills.history import Change, History, new_change, now
+from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import slugify_name
@@ -50,6 +51,7 @@ class SkillIntake:
         self._reader = SkillReader(self._folder, self._records, self._history)
         self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
         self._lock_timeout = lock_timeout
+        self.pins = Pins(self.skills_dir / ".pins.json")
 
     # -- reading -------------------------------------------------------------------------------
 

@@ -1,0 +1,105 @@
+"""`skill-learner sync`: bring the library and its remotes up to date."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from skill_learner.cli.output import json_option, progress, say, show_json, show_table
+from skill_learner.cli.publishing import publish_scope
+from skill_learner.cli.settings import load
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.errors import RemoteError
+from skill_learner.remotes.settings import RemoteSettings, remote_settings, settings_of
+from skill_learner.remotes.sync import SyncReport
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--dry-run", is_flag=True, help="Show what would be done, write nothing.")
+@click.option("--take", metavar="SKILL", help="Of two versions that wait, take the remote's.")
+@click.option("--keep", metavar="SKILL", help="Of two versions that wait, keep this machine's.")
+@json_option
+def command(
+    name: str | None, dry_run: bool, take: str | None, keep: str | None, as_json: bool
+) -> None:
+    """Sync with the remote NAME, or with all. Everything else goes on when one is unreachable."""
+    config = load()
+    chosen = [settings_of(config.remotes, name)] if name else remote_settings(config.remotes)
+    if not chosen:
+        raise RemoteError("there is no remote yet", "`skill-learner remote add NAME URL` adds one")
+    if take or keep:
+        _settle(config, chosen, take, keep)
+        return
+    with progress("syncing") as step:
+        reports = [_one(config, settings, dry_run, step) for settings in chosen]
+    if any(report.changed_home for report in reports) and not dry_run:
+        publish_all(config)
+    if as_json:
+        show_json([_data(report) for report in reports])
+    else:
+        _show(reports)
+    failed = [report for report in reports if report.error]
+    if failed:
+        raise RemoteError(
+            f"{failed[0].remote}: {failed[0].error}",
+            "The library here is as it was, and the next sync goes on from there.",
+        )
+
+
+def publish_all(config: SkillLearnerConfig) -> None:
+    """Bring every project's skills folder and index up to date, and the user's."""
+    from skill_learner.project import list_projects
+
+    for scope in ("user", *(record.key for record in list_projects(config.paths))):
+        publish_scope(config, scope)
+
+
+def _one(
+    config: SkillLearnerConfig, settings: RemoteSettings, dry_run: bool, step: Any
+) -> SyncReport:
+    from skill_learner.wiring import build_sync
+
+    step(settings.name)
+    synchroniser = build_sync(config, settings)
+    try:
+        return synchroniser.sync(dry_run=dry_run)
+    except RemoteError as problem:
+        return SyncReport(settings.name, error=problem.message)
+    finally:
+        synchroniser.close()
+
+
+def _settle(
+    config: SkillLearnerConfig, chosen: list[RemoteSettings], take: str | None, keep: str | None
+) -> None:
+    from skill_learner.wiring import build_sync
+
+    if len(chosen) != 1 or (take and keep):
+        raise click.UsageError("name the remote, and one of --take and --keep")
+    synchroniser = build_sync(config, chosen[0])
+    done = synchroniser.settle(take or keep or "", take=bool(take))
+    synchroniser.close()
+    publish_all(config)
+    say(f"{done.name}: {done.outcome}; `skill-learner sync {chosen[0].name}` tells the others")
+
+
+def _data(report: SyncReport) -> dict[str, Any]:
+    return {**asdict(report), "changed_home": report.changed_home}
+
+
+def _show(reports: list[SyncReport]) -> None:
+    rows = [
+        (report.remote, one.direction, one.name, one.outcome, one.detail)
+        for report in reports
+        for one in report.outcomes
+    ]
+    if rows:
+        show_table(("remote", "way", "skill", "outcome", "detail"), rows)
+    for report in reports:
+        if report.proposed:
+            say(f"{report.remote}: {report.proposed}")
+        if not report.outcomes and not report.error and not report.proposed:
+            say(f"{report.remote}: nothing to do")

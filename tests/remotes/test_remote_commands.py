@@ -1,0 +1,148 @@
+"""`skill-learner remote` and `skill-learner sync`, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from remote_homes import MakeHome, home_maker
+
+from skill_learner.cli.group import cli
+from skill_learner.config import user_settings_file
+from skill_learner.errors import ConfigError
+from skill_learner.remotes.settings import remote_settings, settings_of
+from skill_learner.remotes.settings_text import with_remote, without_remote
+
+
+@pytest.fixture
+def engine() -> str:
+    return "git"
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def run_json(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+@pytest.mark.process
+def test_a_remote_is_added_synced_listed_and_removed(git_url: str, tmp_path: Path) -> None:
+    other: MakeHome = home_maker(git_url, tmp_path)
+    one = other("one")
+    one.add("deploy")
+    one.sync()
+    user_settings_file().parent.mkdir(parents=True, exist_ok=True)
+    user_settings_file().write_text("# mine\nnudge_interval: 7  # often\n")
+    run("remote", "add", "team", git_url, "--trust", "all", "--tag", "x")
+    run("remote", "add", "team", git_url, "--trust", "all")
+    assert "often" in user_settings_file().read_text()
+    assert [r["outcome"] for r in run_json("sync", "team", "--dry-run")[0]["outcomes"]] == [
+        "would be new"
+    ]
+    assert "deploy" in run("sync").output
+    assert "nothing to do" in run("sync", "team").output
+    assert [s["name"] for s in run_json("list")] == ["deploy"]
+    assert "via team" in run("show", "deploy").output
+    row = run_json("remote", "list")[0]
+    assert (row["name"], row["trust"], row["error"]) == ("team", "all", "")
+    assert row["synced_at"]
+    assert "remote team: last sync" in run("status").output
+    run("remote", "remove", "team")
+    assert user_settings_file().read_text().startswith("# mine\nnudge_interval: 7  # often\n")
+    assert run_json("remote", "list") == []
+    assert [s["name"] for s in run_json("list")] == ["deploy"]
+    run("sync", "team", code=2)
+
+
+@pytest.mark.process
+def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> None:
+    run("remote", "add", "team", str(tmp_path / "nowhere.git"))
+    assert "cannot be reached" in run("sync", code=8).output
+    assert "cannot be reached" in run("status").output
+    assert run("list").exit_code == 0
+
+
+@pytest.mark.process
+def test_the_detached_process_syncs_what_is_due(git_url: str, tmp_path: Path) -> None:
+    one = home_maker(git_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    run("remote", "add", "team", git_url, "--every", "3600", "--trust", "all")
+    from skill_learner.config import SkillLearnerConfig
+    from skill_learner.wiring import sync_due
+
+    config = SkillLearnerConfig.load()
+    assert [report.remote for report in sync_due(config)] == ["team"]
+    assert sync_due(config) == []
+    assert run_json("list")[0]["name"] == "deploy"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:secret@host/db",
+        "postgresql://host/db?password=secret",
+        "https://token@example.org/x.git",
+        "--upload-pack=touch /tmp/x",
+        "ext::sh -c true",
+        "",
+    ],
+)
+def test_addresses_with_passwords_or_programs_are_refused(url: str) -> None:
+    result = CliRunner().invoke(cli, ["remote", "add", "team", "--", url])
+    assert result.exit_code != 0
+    assert "secret" not in result.output
+    assert "token@" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"team": {"direction": "both"}}, "url"),
+        ({"team": {"url": "x", "trust": "some"}}, "trust"),
+        ({"team": {"url": "x", "colour": 1}}, "colour"),
+        ({"team": {"url": "x", "every": "often"}}, "every"),
+        ({"team": {"url": "x", "branch": "../x"}}, "branch"),
+        ({"team": {"url": "x", "states": ["archived"]}}, "states"),
+        ({"Team": "x"}, "name"),
+    ],
+)
+def test_wrong_settings_name_remote_and_key(given: dict[str, Any], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        remote_settings(given)
+
+
+def test_an_unknown_remote_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError) as caught:
+        settings_of({"team": "/x"}, "tema")
+    assert "team" in caught.value.hint
+
+
+def test_remotes_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from skill_learner.config import SkillLearnerConfig
+
+    monkeypatch.setenv("SKILL_LEARNER_REMOTES", '{"fleet": "postgresql:///skills"}')
+    assert SkillLearnerConfig.load().remotes == {"fleet": "postgresql:///skills"}
+    monkeypatch.setenv("SKILL_LEARNER_REMOTES", "fleet")
+    with pytest.raises(ConfigError, match="JSON"):
+        SkillLearnerConfig.load()
+
+
+def test_lines_around_a_remote_stay_as_they_are() -> None:
+    text = "a: 1\nremotes:\n    # ours\n    old:\n        url: x\n\n    new: {url: y}\nb: 2 # c\n"
+    assert without_remote(text, "old") == (
+        "a: 1\nremotes:\n    # ours\n    new: {url: y}\nb: 2 # c\n"
+    )
+    added = with_remote(text, "third", {"url": "z"})
+    assert added.replace('    third: {"url": "z"}\n', "") == text
+    assert without_remote("a: 1\n", "x") == "a: 1\n"
+    assert with_remote("", "x", {"url": "y"}) == 'remotes:\n  x: {"url": "y"}\n'
+    emptied = without_remote('remotes:\n  x: {"url": "y"}\n', "x")
+    assert with_remote(emptied, "x", {"url": "y"}) == 'remotes:\n  x: {"url": "y"}\n'
