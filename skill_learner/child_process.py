@@ -63,6 +63,8 @@ def run(
         _close(process)
         with _running_lock:
             _running.discard(process)
+    if process.returncode in (126, 127) and stderr.startswith(b"setpriv: failed to execute"):
+        raise OSError(stderr.decode("utf-8", "replace").strip())
     return Finished(
         process.returncode, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
     )
