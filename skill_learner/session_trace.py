@@ -164,14 +164,10 @@ def _would_find(journal: Path) -> str:
         return f"a review could not read it: {error.message}"
     kinds = ", ".join(sorted({item.kind.replace("_", " ") for item in found}))
     return (
-        f"a review now would look at {_episodes(found)} ({kinds})"
+        f"a review now would look at: {kinds}"
         if found
         else ("a review now would find nothing non-obvious")
     )
-
-
-def _episodes(found: Sequence[object]) -> str:
-    return "1 episode" if len(found) == 1 else f"{len(found)} episodes"
 
 
 def _review(job: Job) -> Station:
@@ -200,7 +196,7 @@ def _found(job: Job) -> Iterator[Station]:
             "something by hand",
         )
         return
-    yield Station("signal", "ok", f"{_episodes(episodes)}: {kinds}" if kinds else "none needed")
+    yield Station("signal", "ok", f"found: {kinds}" if kinds else "none needed")
     calls = _list(result, "calls")
     dropped = [str(item) for item in result.get("dropped", ())]
     what = f"{reviewer}, {len(calls)} calls" if calls else reviewer

@@ -15,9 +15,16 @@ from skill_learner.cli.settings import key_of, load, project_dir_option, target_
 from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
+    from skill_learner.consent import Consent
     from skill_learner.install.places import Scope
 
 OFFLINE = "offline"
+_NEEDS = {
+    "claude-cli": "it needs a `claude` on PATH that is logged in",
+    "anthropic": "it needs ANTHROPIC_API_KEY, and `pip install 'skill-learner[anthropic]'`",
+    "openai": "it needs OPENAI_API_KEY, and `pip install 'skill-learner[openai]'`",
+    "command": "it needs the setting `command`",
+}
 
 
 @click.command()
@@ -66,7 +73,8 @@ def command(
     _settle_provider(config, provider, options["yes"])
     say()
     say("Work as ever; `skill-learner status` shows what was seen and learned.")
-    say(f"To undo: skill-learner uninstall --target {target}")
+    which = " --user" if scope == "user" else ""
+    say(f"To undo: skill-learner uninstall --target {target}{which}")
 
 
 def _check_provider(name: str) -> None:
@@ -80,7 +88,7 @@ def _check_provider(name: str) -> None:
 def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) -> None:
     """Say what will leave the machine, and record the user's leave where it has to be asked."""
     from skill_learner.consent import consent_text, load_consent, save_consent
-    from skill_learner.providers import detect
+    from skill_learner.providers import detect, is_usable
 
     def told(provider: str) -> str:
         return consent_text(provider, config.model, config.daily_reviews, config.daily_tokens)
@@ -94,24 +102,35 @@ def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) 
         say(f"Reviewer: {config.provider}, as set by {config.origins['provider']}.")
         say(told(config.provider))
         return
-    offered = detect(config, os.environ) if wanted in (None, "auto") else wanted
     known = load_consent(config.paths)
-    if wanted is None and known and (known.covers(offered) or known.covers(OFFLINE)):
+    if wanted is None and known and _stands(known, config):
         say(f"Reviewer: {known.provider}, as you chose before.")
         say(told(known.provider))
         return
+    offered = detect(config, os.environ) if wanted in (None, "auto") else wanted
     say(told(offered))
     if offered == OFFLINE and wanted is None:
         say("Reviewer: offline, since neither a logged-in claude nor an API key was found.")
     elif wanted is not None or yes:
         record(offered)
         say(f"Reviewer: {offered}.")
+        if offered != OFFLINE and not is_usable(offered, config, os.environ):
+            warn(f"{offered} cannot be used yet, so reviews stay offline: {_NEEDS[offered]}")
     elif is_interactive():
         chosen = offered if click.confirm(f"Use {offered} for reviews?") else OFFLINE
         record(chosen)
         say(f"Reviewer: {chosen}.")
     else:
         say(f"Reviewer: offline. `skill-learner init --provider {offered}` gives your leave.")
+
+
+def _stands(known: Consent, config: SkillLearnerConfig) -> bool:
+    """Whether an earlier answer still says who reviews."""
+    from skill_learner.providers import is_usable
+
+    return known.covers(known.provider) and (
+        known.provider == OFFLINE or is_usable(known.provider, config, os.environ)
+    )
 
 
 def is_interactive() -> bool:

@@ -148,6 +148,36 @@ def test_a_person_is_asked_once(
     assert "Use claude-cli" not in again.stdout
 
 
+@pytest.mark.usefixtures("claude_is_there")
+@pytest.mark.parametrize("more", [[], ["--yes"]])
+def test_an_answer_stands_although_another_provider_would_be_offered_first(
+    more: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    monkeypatch.setattr(providers, "is_usable", lambda name, *_: name in ("openai", "claude-cli"))
+    run("init", "--target", "claude-code", "--provider", "openai")
+    shown = run("init", "--target", "claude-code", *more).stdout
+    assert "Reviewer: openai, as you chose before" in shown
+    assert consented() == "openai"
+
+
+def test_a_chosen_provider_that_cannot_work_yet_is_told(run: Run) -> None:
+    shown = run("init", "--target", "claude-code", "--provider", "command")
+    assert "command cannot be used yet, so reviews stay offline" in shown.stderr
+    assert reviewer_name(SkillLearnerConfig.load(), {}) == "offline"
+
+
+@pytest.mark.parametrize("scope", [[], ["--user"], ["--local"]])
+def test_the_command_that_init_names_undoes_it(
+    scope: list[str], run: Run, project: Path, hermetic_home: Path
+) -> None:
+    shown = run("init", "--target", "claude-code", *scope).stdout
+    named = shown.rpartition("To undo: skill-learner ")[2].split()
+    run(*named)
+    left = [*project.rglob(".claude/**/*"), *hermetic_home.rglob(".claude/**/*")]
+    assert left == []
+
+
 def test_a_provider_in_the_users_own_file_is_leave(run: Run) -> None:
     file = user_settings_file()
     file.parent.mkdir(parents=True)
