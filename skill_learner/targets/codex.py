@@ -127,12 +127,15 @@ def start_reply(message: str, reload_skills: bool) -> bytes:
 
 
 def context_reply(event: str, text: str) -> bytes:
-    """As Claude Code's; Codex takes it from the hooks of a prompt and of a tool's result."""
+    """As Claude Code's; a Stop that says anything of the kind fails."""
+    if event not in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
+        return b""
     from skill_learner.hook_runtime.json_bytes import ascii_string
 
+    words = text.replace("load it with the Skill tool:", "read the SKILL.md of the listed skill")
     return b'{"hookSpecificOutput":{"hookEventName":"%s","additionalContext":%s}}\n' % (
         event.encode("ascii"),
-        ascii_string(text),
+        ascii_string(words),
     )
 
 
