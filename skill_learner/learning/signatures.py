@@ -47,6 +47,7 @@ _HEX = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WINDOW = 300
+_SHORTEST_FRAGMENT, _FEWEST_CHARACTERS = 4, 14
 _SPACE = re.compile(r"\s+")
 
 _LINT_CODE = re.compile(
@@ -110,6 +111,18 @@ def error_signature(lines: Iterable[str]) -> str:
     text = _HEX.sub("H", text)
     text = _NUMBER.sub("N", text)
     return _SPACE.sub(" ", text).strip().lower()
+
+
+def error_fragments(lines: Iterable[str]) -> tuple[str, ...]:
+    """What stays of the first error line when the same error comes at another place and time: its
+    words in order, lower-case, without what `error_signature` replaces. () when too little does."""
+    first = next(iter(lines), "")
+    text = message_of(first)
+    for varying in (_QUOTED, _FILE_AT, _PATH, _HEX, _NUMBER):
+        text = varying.sub("\x00", text)
+    fragments = (" ".join(part.lower().split()) for part in text.split("\x00"))
+    telling = tuple(part for part in fragments if len(part) >= _SHORTEST_FRAGMENT)
+    return telling if sum(map(len, telling)) >= _FEWEST_CHARACTERS else ()
 
 
 def is_lint_finding(lines: Iterable[str]) -> bool:

@@ -11,6 +11,7 @@ from skill_learner.learning.redaction import Redactor, secret_environment_values
 from skill_learner.ledger import Ceilings
 from skill_learner.models import Session
 from skill_learner.pipeline.carry_out import carry_out
+from skill_learner.pipeline.encounters import remember_encounters
 from skill_learner.pipeline.fleet_turn import REVIEWED_ELSEWHERE, FleetMeter, fleet_turn
 from skill_learner.pipeline.foreign_sessions import why_foreign
 from skill_learner.pipeline.outcome import NOTHING_NON_OBVIOUS, JobOutcome, nothing
@@ -19,6 +20,7 @@ from skill_learner.pipeline.review_request import build_request, redacted_episod
 from skill_learner.pipeline.sequences import earlier_sequences, remember_sequence
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.privacy import without_private
+from skill_learner.secret_scanner import long_tail_secrets
 
 
 def learn_from(
@@ -53,6 +55,7 @@ def learn_from(
         if found and not episodes:
             outcome = nothing(REVIEWED_ELSEWHERE)
         elif episodes or (review_when or services.config.review_when) == "always":
+            _remember_long_tail(session, redactor)
             reviewer = services.make_reviewer()
             metered = _meter(services, reviewer, job or session.id)
             progress(f"asking {reviewer.name}")
@@ -62,11 +65,28 @@ def learn_from(
                 review = reviewer.review(build_request(services, session, episodes, redactor))
             progress("judging the proposals")
             shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
-            outcome = carry_out(services, session, review, reviewer, shown)
+            outcome = carry_out(services, session, review, reviewer, shown, redactor)
         else:
             outcome = nothing(NOTHING_NON_OBVIOUS)
+    remember_encounters(services, session, outcome, found, redactor)
     remember_sequence(services.paths, scope, session, redactor)
     return outcome
+
+
+def _remember_long_tail(session: Session, redactor: Redactor) -> None:
+    """Let the redactor know what the maintained scanner finds, where it is installed."""
+    texts = [
+        text
+        for step in session.steps
+        for text in (
+            step.text,
+            command_of(step.call),
+            (step.call.result or "") if step.call else "",
+        )
+        if text
+    ]
+    for value in long_tail_secrets(["\n".join(texts)])[0]:
+        redactor.remember(value)
 
 
 def _meter(services: PipelineServices, reviewer: Reviewer, job: str) -> bool:

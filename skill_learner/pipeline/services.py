@@ -71,6 +71,14 @@ class Proposals(Protocol):
     def refused(self) -> frozenset[str]: ...
 
 
+class Encounters(Protocol):
+    """What was met along with skills (`skills.encounters.EncounterStore`)."""
+
+    def add(
+        self, name: str, asks: Sequence[str] = (), errors: Sequence[Sequence[str]] = ()
+    ) -> bool: ...
+
+
 class Proofs(Protocol):
     """Where claims of skills are proved (`skills.proofs.ProofStore`)."""
 
@@ -107,6 +115,9 @@ class Library(Protocol):
 
     @property
     def proofs(self) -> Proofs: ...
+
+    @property
+    def encounters(self) -> Encounters: ...
 
     def history(self, name: str) -> Sequence[ChangeLine]: ...
 

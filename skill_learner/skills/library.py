@@ -14,6 +14,7 @@ from pathlib import Path
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.skills.encounters import EncounterStore
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
@@ -42,7 +43,8 @@ class SkillLibrary:
         self.skills_dir = self._folder.root
         self._records = RecordStore(self.skills_dir / ".records")
         self._history = History(self.skills_dir / ".history")
-        self._reader = SkillReader(self._folder, self._records, self._history)
+        self.encounters = EncounterStore(self.skills_dir / ".encounters")
+        self._reader = SkillReader(self._folder, self._records, self._history, self.encounters)
         self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
         self._lock_timeout = lock_timeout
         self.proposals = ProposalStore(self.skills_dir / ".proposals")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.models import Skill, SkillState
+from skill_learner.skills.encounters import EncounterStore, encounter_file
 from skill_learner.skills.folder import Place, SkillFolder, place_key, read_capped
 from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import History, content_hash
@@ -38,7 +39,14 @@ class StoredSkill:
 
 
 class SkillReader:
-    def __init__(self, folder: SkillFolder, records: RecordStore, history: History) -> None:
+    def __init__(
+        self,
+        folder: SkillFolder,
+        records: RecordStore,
+        history: History,
+        encounters: EncounterStore | None = None,
+    ) -> None:
+        self._encounters = encounters
         self._folder = folder
         self._records = records
         self._history = history
@@ -54,12 +62,15 @@ class SkillReader:
         digest = content_hash(data)
         record, ours = self.ownership(place.name, digest)
         skill = _skill(place, parsed, digest, record, ours)
+        if self._encounters is not None:
+            skill = replace(skill, asks=self._encounters.of(place.name).asks)
         return StoredSkill(place, data, parsed, record, skill)
 
     def stamps(self) -> dict[str, str]:
         """For the key of each skill, archived ones too, a text that changes whenever file or record
         do; "" when that is not certain."""
         records = self._records.stamps()
+        met = self._encounters.stamps() if self._encounters is not None else {}
         found: dict[str, str] = {}
         for archived in (False, True):
             stamps = self._folder.stamps(archived=archived)
@@ -68,6 +79,10 @@ class SkillReader:
                     record = records.get(record_file(name))
                     if stamp and record:
                         stamps[name] = f"{stamp}|{record}"
+            for name, stamp in stamps.items() if met else ():
+                encounter = met.get(encounter_file(name))
+                if stamp and encounter:
+                    stamps[name] = f"{stamp}|{encounter}"
             found.update({place_key(n, True): s for n, s in stamps.items()} if archived else stamps)
         return found
 
