@@ -49,6 +49,8 @@ LIMITS = (
     "(`init --rules mdc` does it the other way round).",
     "Cursor's transcripts hold no results of tools; those come from the hooks alone.",
     "`cursor-agent -p` sends no prompts and no end of turn; a review starts at the session's end.",
+    "With Claude Code and Codex both installed in one project, Cursor sees skills and index twice: "
+    "it reads the files of both.",
 )
 
 _NAMES = {
