@@ -46,11 +46,12 @@ def carry_out(changes: Iterable[Change]) -> None:
         if change.before == change.after:
             continue
         _check_unchanged(change)
+        # all who write these files hold the publishing lock, so a draft is a killed write's
+        files.remove_old_drafts(Path(os.path.realpath(change.path)).parent, min_age=0)
         if change.after is None:
             change.path.unlink(missing_ok=True)
             continue
         change.path.parent.mkdir(parents=True, exist_ok=True)
-        files.remove_old_drafts(Path(os.path.realpath(change.path)).parent)
         mode = None if change.private or change.before is not None else _usual_mode()
         check = functools.partial(_check_unchanged, change)
         files.atomic_write(change.path, change.after, mode, check=check)

@@ -113,9 +113,9 @@ def test_drafts_of_killed_writes_go_with_the_next_review_and_the_next_init(
         os.utime(folder / old, (time.time() - 700,) * 2)
     run("review")
     run("init", "--target", "claude-code", "--provider", "offline")
-    for folder in folders:
-        assert not (folder / old).exists()
-        assert (folder / fresh).exists()
+    assert not any((folder / old).exists() for folder in folders)
+    assert (folders[0] / fresh).exists()  # its writer may be at work
+    assert not (folders[1] / fresh).exists()  # init had the lock of all who write there
 
 
 def test_a_file_that_somebody_saves_at_the_last_moment_stays_as_they_left_it(

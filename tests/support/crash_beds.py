@@ -133,10 +133,9 @@ class _Project:
         self.uninstall()
         assert self.notes.read_bytes() == NOTES
         assert self.settings.read_bytes() == SETTINGS
-        left = {path.name for path in self.project.iterdir()} - {".git"}
-        assert left == {"CLAUDE.md", ".claude"}, left
-        ours = {p.name for p in (self.project / ".claude").iterdir()} - {"settings.json"}
-        assert all(name.endswith(".sl-draft") for name in ours), ours
+        left = {str(path.relative_to(self.project)) for path in self.project.rglob("*")}
+        left = {name for name in left if not name.startswith(".git/")}
+        assert left == {".git", "CLAUDE.md", ".claude", ".claude/settings.json"}, left
         exclude = self.project / ".git" / "info" / "exclude"
         assert b"skill-learner" not in exclude.read_bytes()
 

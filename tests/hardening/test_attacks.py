@@ -1,0 +1,71 @@
+"""A fast part of what scripts/fuzz_hooks, scripts/crash and scripts/concurrency do at length."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import crash_beds
+import pytest
+from busy_editors import run_busy
+from hook_fuzzing import FuzzBed, recorded_payloads, verdict
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def same_process(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The beds change HOME and umask, as they run alone in a script."""
+    monkeypatch.setenv("HOME", os.environ["HOME"])
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    umask = os.umask(0o022)
+    yield
+    os.umask(umask)
+
+
+def test_a_hundred_attacks_on_hooks(tmp_path: Path, same_process: None) -> None:
+    bed = FuzzBed(tmp_path, recorded_payloads())
+    faults, kept = [], 0
+    for seed in range(100):
+        case, _, broken = bed.check(seed)
+        kept += not case.loses
+        faults += [f"seed {seed}: {fault}" for fault in broken]
+    assert faults == []
+    assert kept > 50
+
+
+def test_the_verdict_sees_what_is_wrong(tmp_path: Path, same_process: None) -> None:
+    """Each promise that a hook could break is one that the attack would notice."""
+    from dataclasses import replace
+
+    bed = FuzzBed(tmp_path, recorded_payloads())
+    seed = next(n for n in range(100) if not (bed.check(n)[0].loses))
+    case, outcome, broken = bed.check(seed)
+    assert broken == []
+    for bad, words in (
+        (replace(outcome, code=2), "exit status 2"),
+        (replace(outcome, stderr=b"Traceback"), "stderr"),
+        (replace(outcome, stdout=b"{} {}"), "stdout"),
+        (replace(outcome, stdout=b"[]"), "stdout"),
+        (replace(outcome, seconds=9.0, cpu=9.0), "took 9.00 s"),
+    ):
+        assert words in " ".join(verdict(bed, case, bad))
+    (journal,) = (bed.state / "journal").glob("*.jsonl")
+    journal.chmod(0o644)
+    assert "644" in " ".join(verdict(bed, case, outcome))
+    journal.write_bytes(b"")
+    assert "0 records" in " ".join(verdict(bed, case, outcome))
+
+
+@pytest.mark.parametrize("kind", crash_beds.BEDS, ids=lambda kind: kind.name)
+def test_kills_lose_nothing(kind: Any, tmp_path: Path, same_process: None) -> None:
+    assert crash_beds.strike_out(kind(tmp_path), 6, seed=7) > 0
+
+
+def test_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
+    busy, _ = run_busy(tmp_path, sessions=3, events=13)
+    assert busy.tally.faults == []
+    assert busy.tally.events == 39
+    assert busy.tally.saves > 3
+    assert list((busy.hooks.state / "jobs" / "closed").glob("*.json"))
