@@ -93,11 +93,22 @@ def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Fin
         yield Finding(
             "library", OK, f"{counted(len(library.list()), 'skill')} in {config.skills_dir}"
         )
+    yield _secret_scanner()
     active = library.list(ACTIVE)
     yield from _unreadable(active)
     yield from _held_back(library, active)
     yield from _same_names(config, project_dir, active)
     yield from _listing(config, project_dir, active)
+
+
+def _secret_scanner() -> Finding:
+    from skill_learner.secret_scanner import why_absent
+
+    absent = why_absent()
+    if absent:
+        what = f"looked for by our own rules alone, not by a scanner of many providers ({absent})"
+        return Finding("secrets", NOTE, what)
+    return Finding("secrets", OK, "our own rules, and the scanner of the extra `secrets`")
 
 
 def _held_back(library: SkillLibrary, skills: Sequence[Skill]) -> Iterator[Finding]:

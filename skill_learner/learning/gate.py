@@ -27,16 +27,20 @@ __all__ = ["UNVERIFIED", "GatePolicy", "Limits", "decide"]
 
 
 def decide(
-    review: Review, session: Session, skills: Sequence[Skill], policy: GatePolicy
+    review: Review,
+    session: Session,
+    skills: Sequence[Skill],
+    policy: GatePolicy,
+    redactor: Redactor | None = None,
 ) -> tuple[Decision, ...]:
     """One decision for each proposal, in order, each with its reasons in words.
 
     skills: of the session's scope and user-wide, archived ones too (what was archived is not made
-    again).
+    again). redactor: one that knows secrets which the session itself does not give away.
     """
     texts = collect(session)
     names = session_names(session)
-    redactor = Redactor()
+    redactor = redactor or Redactor()
     for text in _texts_with_names(session):
         redactor.redact(text)  # it remembers the names and values found here
     decisions: list[Decision] = []

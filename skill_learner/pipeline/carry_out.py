@@ -11,6 +11,7 @@ from skill_learner.interfaces import Reviewer
 from skill_learner.learning.fingerprint import fingerprints
 from skill_learner.learning.gate import GatePolicy, Limits, decide
 from skill_learner.learning.outcome import UNANSWERED, refused_since
+from skill_learner.learning.redaction import Redactor
 from skill_learner.models import (
     ArchiveSkill,
     CreateSkill,
@@ -34,9 +35,11 @@ def carry_out(
     review: Review,
     reviewer: Reviewer,
     episodes: tuple[Episode, ...],
+    redactor: Redactor,
 ) -> JobOutcome:
     """Let the gate decide on each proposal, and do what it allows. What the library refuses is
-    told in `failures` and stops nothing else. episodes: as they may be shown."""
+    told in `failures` and stops nothing else. episodes: as they may be shown. redactor: knows the
+    secrets of the session."""
     scope = scope_of(session)
     library = services.library
     policy = GatePolicy(
@@ -50,7 +53,7 @@ def carry_out(
     every: tuple[SkillState, ...] = ("active", "candidate", "archived")
     skills = [skill for skill in library.list(every) if _fits(skill, scope)]
     changes = _drop_refused(services, session, skills)
-    decisions = decide(review, session, skills, policy)
+    decisions = decide(review, session, skills, policy, redactor)
     failures: list[str] = []
     parked: list[str] = []
     for decision in decisions:

@@ -75,16 +75,7 @@ def learn_from(
 
 def _remember_long_tail(session: Session, redactor: Redactor) -> None:
     """Let the redactor know what the maintained scanner finds, where it is installed."""
-    texts = [
-        text
-        for step in session.steps
-        for text in (
-            step.text,
-            command_of(step.call),
-            (step.call.result or "") if step.call else "",
-        )
-        if text
-    ]
+    texts = [text for step in session.steps if (text := step_text(step))]
     for value in long_tail_secrets(["\n".join(texts)])[0]:
         redactor.remember(value)
 
