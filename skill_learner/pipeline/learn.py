@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from skill_learner.interfaces import MeteredReviewer, Reviewer
 from skill_learner.learning.episodes import find_episodes
+from skill_learner.learning.proof_lines import step_text
 from skill_learner.learning.redaction import Redactor, secret_environment_values
 from skill_learner.ledger import Ceilings
 from skill_learner.models import Session

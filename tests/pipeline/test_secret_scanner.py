@@ -61,7 +61,7 @@ def test_hashes_and_placeholders_are_no_secrets(monkeypatch: pytest.MonkeyPatch)
 def test_what_it_finds_never_leaves(
     make_services: Callable[..., PipelineServices], journal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    word = "currency"
+    word = "zq8fK2mQ9xLive"
     _install(monkeypatch, _Finding(word))
     shown: list[str] = []
 
@@ -69,6 +69,7 @@ def test_what_it_finds_never_leaves(
         shown.append(str(request.messages))
         return NOTHING
 
+    journal.bash("s1", f"deploy {word}", "done")
     journal.fixed_failure("s1")
     journal.request("session_end", "s1")
     run_jobs(make_services(LLMReviewer(ScriptedLLM(answer), "scripted", "m")))
