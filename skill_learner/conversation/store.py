@@ -156,12 +156,16 @@ def _steps(lines: Sequence[Mapping[str, Any]]) -> Iterator[Step]:
         for data in line.get("steps", ()):
             number += 1
             call = data.get("call")
-            known = set(ToolCall.__dataclass_fields__)
             yield Step(
                 number=number,
                 kind=data["kind"],
                 text=str(data.get("text", "")),
-                call=ToolCall(**{k: v for k, v in call.items() if k in known}) if call else None,
+                call=_call(call) if isinstance(call, dict) else None,
                 source=f"conversation:{number}",
                 at=str(data.get("at", "")),
             )
+
+
+def _call(data: Mapping[str, Any]) -> ToolCall:
+    known = {key: data[key] for key in ToolCall.__dataclass_fields__ if key in data}
+    return ToolCall(**{**known, "changed_files": tuple(data.get("changed_files", ()))})
