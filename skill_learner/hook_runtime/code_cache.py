@@ -47,8 +47,7 @@ PROMPT = "prompt"
 def write_code_cache(root: str, state: str, target: str) -> None:
     """Write the file of a target, or PROMPT. Raises OSError where it cannot be written."""
     entries = []
-    names = PROMPT_MODULES if target == PROMPT else (*HOT_MODULES, TARGETS[target])
-    for name in names:
+    for name in PROMPT_MODULES if target == PROMPT else _hot_modules(target):
         file = f"{root}/{name.replace('.', '/')}.py"
         if getattr(sys.modules.get(name), "__path__", None) is not None:
             file = f"{root}/{name.replace('.', '/')}/__init__.py"
@@ -72,6 +71,13 @@ def write_code_cache(root: str, state: str, target: str) -> None:
         raise
     finally:
         posix.close(descriptor)
+
+
+def _hot_modules(target: str) -> tuple[str, ...]:
+    module = TARGETS[target]
+    if getattr(sys.modules.get(module), "TWINS", False):
+        return (*HOT_MODULES, "skill_learner.hook_runtime.twins", module)
+    return (*HOT_MODULES, module)
 
 
 def _read(file: str) -> bytes:

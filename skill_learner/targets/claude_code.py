@@ -46,7 +46,9 @@ RULES: dict[str, str] = {}
 READS_NOTES: tuple[str, ...] = ()
 NOTES_LIMIT = 0
 READS_SKILLS: tuple[str, ...] = ()
+TWINS = False
 APPROVAL = ""
+LISTING_ROOM = 1_000
 LIMITS: tuple[str, ...] = ()
 
 _KINDS = {

@@ -42,11 +42,13 @@ READS_NOTES: tuple[str, ...] = ()
 NOTES_LIMIT = 32 * 1024
 SKILLS_DIR = {"project": ".agents/skills", "user": "~/.agents/skills"}
 READS_SKILLS: tuple[str, ...] = ()
+TWINS = True
 APPROVAL = (
     "Codex skips every hook that you have not told it to trust, without a word. Start `codex` in "
     "this folder, trust the project if it asks, then open `/hooks` and trust skill-learner's; "
     "`skill-learner status` asks Codex whether that is done."
 )
+LISTING_ROOM = 20_000
 LIMITS = (
     "Codex reads the hooks of a project only when the project is trusted, and runs only hooks that "
     "are trusted themselves; adding a hook before ours in the file takes their trust away.",

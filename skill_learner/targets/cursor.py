@@ -41,7 +41,9 @@ READS_NOTES = ("CLAUDE.md", "AGENTS.md")
 NOTES_LIMIT = 0
 SKILLS_DIR = {"project": ".cursor/skills", "user": "~/.cursor/skills"}
 READS_SKILLS = (".claude/skills", ".agents/skills")
+TWINS = True
 APPROVAL = ""
+LISTING_ROOM = 20_000
 LIMITS = (
     "Some versions of Cursor drop what a hook prints at a session's start; the index therefore "
     "stands in a rules file.",

@@ -26,7 +26,9 @@ class Target(Protocol):
     up to which it reads, 0 for all.
     SKILLS_DIR: skills folder for `project` and `user`. READS_SKILLS: the project's skills folders
     of other editors that this one lists as well (below the home folder the same).
+    TWINS: whether the editor may run several of our hooks for one event (see `HookEvent.twin_key`).
     APPROVAL: what the user has to do in the editor before registered hooks run, "" for nothing.
+    LISTING_ROOM: characters that the editor's listing of skills has for learned ones, at least.
     LIMITS: what is known not to work, for `doctor`.
     """
 
@@ -42,7 +44,9 @@ class Target(Protocol):
     NOTES_LIMIT: int
     SKILLS_DIR: Mapping[str, str]
     READS_SKILLS: tuple[str, ...]
+    TWINS: bool
     APPROVAL: str
+    LISTING_ROOM: int
     LIMITS: tuple[str, ...]
 
     # -- hot -----------------------------------------------------------------------------------
