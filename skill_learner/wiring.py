@@ -40,7 +40,10 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
     from skill_learner.search import SkillSearch
     from skill_learner.storage import open_index
 
-    return SkillSearch(build_library(config), open_index(config.storage_backend, config.index_db))
+    index = open_index(config.storage_backend, config.index_db)
+    return SkillSearch(
+        build_library(config), index, fallback=open_index("filesystem", config.index_db)
+    )
 
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
