@@ -4,6 +4,8 @@
 import marshal
 import sys
 
+# On a full disk older Pythons leave cut bytecode behind, on which every later start would fail.
+sys.dont_write_bytecode = True
 try:
     import posix
 except ImportError:  # no POSIX system: nothing is recorded, and the editor is not disturbed

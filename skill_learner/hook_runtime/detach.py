@@ -51,7 +51,8 @@ def _become_review(call: HookCall) -> None:
             posix.dup2(nowhere, stream)
         posix.closerange(_FIRST_FREE, _MOST_DESCRIPTORS)
         program = sys.executable
-        arguments = [program, "-m", "skill_learner", "review", "--detached"]
+        # -B: on a full disk older Pythons leave cut bytecode behind
+        arguments = [program, "-B", "-m", "skill_learner", "review", "--detached"]
         posix.execve(program, arguments, environ)
     except BaseException as fault:
         from skill_learner.hook_runtime.fault_log import log_fault

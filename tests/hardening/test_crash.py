@@ -186,3 +186,25 @@ def test_init_waits_for_a_publishing_and_a_refusal_writes_no_lock(
     text = (hooks.project / "CLAUDE.md").read_text()
     assert text.startswith("# Written while init waited\n")
     assert "skill-learner" in text
+
+
+@pytest.mark.process
+def test_a_hook_without_room_leaves_no_cut_bytecode_in_the_package(tmp_path: Path) -> None:
+    """CPython before 3.12.8 renames a bytecode file of which only the beginning could be written;
+    every later start of anything would then fail on it."""
+    package = tmp_path / "copy"
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(ROOT / "skill_learner", package / "skill_learner", ignore=ignored)
+    shutil.copytree(ROOT / "hooks", package / "hooks", ignore=ignored)
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    hook = [sys.executable, "-I", "-S", str(package / "hooks" / "entry.py"), str(package)]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -S -f 1; exec "$@"', "sh", *hook, str(state), "claude-code"]
+        + ["SessionStart"],
+        input=b'{"session_id": "s", "source": "startup"}',
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(package.rglob("*.pyc")) == []

@@ -76,7 +76,7 @@ def test_threshold_requests_and_starts_a_review(hooks: Any, event: str) -> None:
         }
     ]
     (line,) = wait_for(lambda: starts(hooks))
-    assert line == f"1|{hooks.state}|{hooks.state}|-m skill_learner review --detached"
+    assert line == f"1|{hooks.state}|{hooks.state}|-B -m skill_learner review --detached"
 
 
 def test_counting_and_threshold_meet(hooks: Any) -> None:
