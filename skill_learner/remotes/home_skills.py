@@ -153,6 +153,15 @@ class HomeSkills:
         )
         return HomeSkill(stored, shared)
 
+    def as_sent(self, shared: SharedSkill) -> SharedSkill:
+        """What a skill that was just written as it came would be sent as."""
+        return replace(
+            shared,
+            sessions=hashed_sessions(shared.sessions),
+            trigger_key=self._redactor.redact(shared.trigger_key),
+            remedy_key=self._redactor.redact(shared.remedy_key),
+        )
+
     def leaving(self, home: HomeSkill, pair: Pair | None, lineage: tuple[str, ...]) -> SharedSkill:
         """The skill as it is sent: with its history, redacted, and its lineage."""
         base = unpack(pair.base) if pair is not None else None

@@ -29,7 +29,7 @@ from skill_learner.remotes.shared_skill import (
 )
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.skills.history import now
-from skill_learner.skills.intake import ArrivingSkill
+from skill_learner.skills.intake import ArrivingSkill, NewSkill
 from skill_learner.skills.records import SkillRecord
 
 
@@ -50,9 +50,11 @@ class _Batch:
     pairs: dict[str, Pair] = field(default_factory=dict)
     lineage: dict[str, set[str]] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    new: dict[str, NewSkill] = field(default_factory=dict)
 
 
-BATCH = 200
+BATCH = 1000
 
 
 class Incoming:
@@ -78,6 +80,7 @@ class Incoming:
         for start in range(0, len(skills), BATCH):
             batch = _Batch()
             with self._intake.locked():
+                batch.taken = self._intake.taken_names()
                 for skill in skills[start : start + BATCH]:
                     try:
                         self._take_one(skill, pairs.get(skill.name), batch)
@@ -85,6 +88,7 @@ class Incoming:
                         why = getattr(problem, "message", str(problem))
                         batch.outcomes.append(Outcome("in", skill.name[:80], "refused", why))
                 if not self._dry:
+                    self._intake.create_many(batch.new, f"remote:{self._settings.name}")
                     self._state.save_lineage(batch.lineage)
                     self._state.save_pairs(batch.pairs.values())
             pairs.update(batch.pairs)
@@ -135,7 +139,8 @@ class Incoming:
         theirs = self._theirs(skill, pair)
         if theirs is None or (pair is None and not wanted(theirs, self._settings)):
             return
-        home = self._homes.find(pair.local if pair else skill.name, pair)
+        local = pair.local if pair else skill.name
+        home = self._homes.find(local, pair) if local.casefold() in batch.taken else None
         texts: frozenset[str] = frozenset()
         if home is not None and pair is None:
             texts = frozenset(self._state.lineage(home.name)) | self._homes.earlier_texts(home)
@@ -183,16 +188,19 @@ class Incoming:
             batch.outcomes.append(Outcome("in", skill.name, word, detail.strip("; ")))
 
     def _create(self, pair: Pair, arrival: Arrival, batch: _Batch) -> None:
+        """Plan a new skill; the batch writes it. What home will look like is known beforehand."""
         shared = arrival.skill or arrival.base
-        written = self._intake.create(
-            shared.name,
-            self._arriving(shared, arrival.state, None),
-            prefix=self._settings.name,
-            actor=f"remote:{self._settings.name}",
-            why=self._why(shared, arrival.why),
+        local = self._intake.plan_name(shared.name, self._settings.name, batch.taken)
+        arriving = self._arriving(shared, arrival.state, None)
+        batch.new[local] = NewSkill(arriving, self._why(shared, arrival.why))
+        batch.pairs[pair.name] = replace(
+            pair,
+            local=local,
+            local_hash=self._homes.as_sent(shared).digest,
+            local_state=arrival.state,
+            local_scope=arriving.record.scope,
         )
-        fresh = replace(pair, local=written.name)
-        self._remember(fresh, written.name, shared, batch)
+        batch.lineage.setdefault(local, set()).update((*shared.lineage, shared.text_digest))
 
     def _write(self, pair: Pair, home: HomeSkill, arrival: Arrival, batch: _Batch) -> None:
         shared = arrival.skill or arrival.base

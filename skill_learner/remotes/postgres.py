@@ -39,6 +39,9 @@ class PostgresRemote:
 
     def pull(self, cursor: str) -> Pulled:
         since = cursor if cursor.isdecimal() else "0"
+        oldest, newest = self._connection.run(schema.STANDING)[0]
+        if oldest == newest == since:  # no transaction has written anything since
+            return Pulled(cursor)
         pulled = self._pulled(since)
         if int(pulled.cursor) < int(since):  # another server than the cursor is of
             return self._pulled("0")

@@ -33,7 +33,7 @@ class PostgresConnection:
         for attempt in range(1, _TRIES + 1):
             fresh = self._connection is None
             try:
-                cursor = self._opened().execute(statement, values or {})
+                cursor = self._opened().execute(statement, values)
                 rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
                 return rows
             except (

@@ -86,6 +86,9 @@ VECTORS = (
 )
 """Only where the server has pgvector and lets this role use it; everything else works without."""
 
+STANDING = """
+    SELECT pg_snapshot_xmin(s)::text, pg_snapshot_xmax(s)::text FROM pg_current_snapshot() AS s
+"""
 PULL = """
     SELECT 'cursor', pg_snapshot_xmin(pg_current_snapshot())::text, '', '', 0::bigint
     UNION ALL

@@ -95,7 +95,7 @@ class History:
 
     def write(self, entry: Entry) -> None:
         """Append the entry durably. The caller holds the library's lock."""
-        line = json.dumps({"change": asdict(entry.change), "record": record_to_dict(entry.record)})
+        line = entry_line(entry)
         ensure_private_dir(self.folder)
         descriptor = os.open(
             self.path(entry.change.name), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600
@@ -106,7 +106,7 @@ class History:
             if size:
                 handle.seek(size - 1)
                 torn = handle.read(1) != b"\n"
-            handle.write((b"\n" if torn else b"") + line.encode() + b"\n")
+            handle.write((b"\n" if torn else b"") + line)
             os.fsync(handle.fileno())
 
     def entries(self, name: str) -> list[Entry]:
@@ -171,6 +171,11 @@ class History:
             if entry is not None:
                 found.append(entry.change.name)
         return found
+
+
+def entry_line(entry: Entry) -> bytes:
+    line = json.dumps({"change": asdict(entry.change), "record": record_to_dict(entry.record)})
+    return line.encode() + b"\n"
 
 
 def _contradicted(change: Change, following: Change | None, archived: bool) -> bool:

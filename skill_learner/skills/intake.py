@@ -15,14 +15,23 @@ from pathlib import Path
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
 from skill_learner.models import Skill
+from skill_learner.skills.bulk import BulkFiles
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import ParsedSkill, parse, render
-from skill_learner.skills.history import Change, History, new_change, now
+from skill_learner.skills.history import (
+    Change,
+    Entry,
+    History,
+    content_hash,
+    entry_line,
+    new_change,
+    now,
+)
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
-from skill_learner.skills.records import RecordStore, SkillRecord
-from skill_learner.skills.validation import slugify_name
-from skill_learner.skills.writer import SkillWriter, free_name
+from skill_learner.skills.records import RecordStore, SkillRecord, record_bytes, record_file
+from skill_learner.skills.validation import name_faults, slugify_name
+from skill_learner.skills.writer import SkillWriter, free_name, numbered_names
 
 SYNC = "sync"
 """The action of a change that came from another machine."""
@@ -40,6 +49,14 @@ class ArrivingSkill:
     attachments: Mapping[str, tuple[bytes, bool]]
     record: SkillRecord
     dropped: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class NewSkill:
+    """A skill for `create_many`, and why it comes."""
+
+    arriving: ArrivingSkill
+    why: str
 
 
 class SkillIntake:
@@ -118,6 +135,64 @@ class SkillIntake:
         return self._writer.write(
             place, data, record, new_change(name, record, SYNC, actor, why, "")
         )
+
+    def taken_names(self) -> set[str]:
+        """Names in library and archive, in one case; for `plan_name`."""
+        found: set[str] = set()
+        for base in (self._folder.root, self._folder.archive):
+            with contextlib.suppress(OSError):
+                found.update(name.casefold() for name in os.listdir(base))
+        return found
+
+    def plan_name(self, name: str, prefix: str, taken: set[str]) -> str:
+        """The name that a new skill gets; it is then taken."""
+        slug = slugify_name(name)
+        for tried in numbered_names(slug, slugify_name(prefix)):
+            free = tried not in taken or (tried == slug and not self._folder.taken(tried))
+            if free and not name_faults(tried):
+                taken.add(tried)
+                return tried
+        raise AssertionError("unreachable")
+
+    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> None:
+        """New skills under names of `plan_name`; each is there or not after a kill at any moment,
+        and all of them when this returns."""
+        for folder in (self.skills_dir, self._history.folder, self._history.blobs):
+            ensure_private_dir(folder)
+        ensure_private_dir(self._records.folder)
+        files = BulkFiles()
+        try:
+            self._put_all(new, actor, files)
+            files.commit()
+        except BaseException:
+            files.abandon()
+            raise
+
+    def _put_all(self, new: Mapping[str, NewSkill], actor: str, files: BulkFiles) -> None:
+        at, blobs, records = now(), f"{self._history.blobs}{os.sep}", f"{self._records.folder}"
+        made: list[tuple[str, bytes, bytes]] = []
+        for name, skill in new.items():
+            ledger = self._history.path(name)
+            version = self._history.last_version(name) + 1 if ledger.exists() else 1
+            record = replace(skill.arriving.record, version=version, created=at)
+            data = self._bytes(name, skill.arriving, record)
+            record = replace(record, hash=content_hash(data))
+            change = Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at)
+            if not os.path.exists(blobs + record.hash):
+                files.put(blobs + record.hash, data)
+            entry = Entry(change, record)
+            if version > 1:
+                self._history.write(entry)
+            else:
+                files.put(str(ledger), entry_line(entry))
+            place = self._folder.new_place(name)
+            if skill.arriving.attachments:
+                self._write_files(place, skill.arriving)
+            made.append((name, data, record_bytes(record)))
+        for name, data, _ in made:
+            files.put(f"{self.skills_dir}{os.sep}{name}{os.sep}SKILL.md", data)
+        for name, _, told in made:
+            files.put(f"{records}{os.sep}{record_file(name)}", told)
 
     def update(
         self, name: str, arriving: ArrivingSkill, *, expected: str, actor: str, why: str

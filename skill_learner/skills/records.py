@@ -47,6 +47,10 @@ def record_to_dict(record: SkillRecord) -> dict[str, Any]:
     return asdict(record)
 
 
+def record_bytes(record: SkillRecord) -> bytes:
+    return json.dumps(record_to_dict(record), ensure_ascii=True, indent=1).encode()
+
+
 def record_from_dict(data: Any) -> SkillRecord | None:
     """The record in decoded JSON; None unless every field has its type (unknown ones are left)."""
     if not isinstance(data, Mapping) or not isinstance(data.get("hash"), str):
@@ -91,8 +95,7 @@ class RecordStore:
 
     def save(self, name: str, record: SkillRecord) -> None:
         ensure_private_dir(self.folder)
-        text = json.dumps(record_to_dict(record), ensure_ascii=True, indent=1)
-        atomic_write(self.path(name), text.encode())
+        atomic_write(self.path(name), record_bytes(record))
 
     def stamps(self) -> dict[str, str]:
         """For each record's file name a text that changes whenever the record does."""

@@ -7,7 +7,7 @@ of them leaves the old file or the new one, and the ledger tells which.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from skill_learner.errors import LibraryError
@@ -174,10 +174,15 @@ def is_our_form(data: bytes, name: str) -> bool:
 
 def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:
     """A name that nothing holds: the slug, else with the project's slug, else with a number."""
+    names = numbered_names(slug, project_slug)
+    return next(name for name in names if not folder.taken(name) and not name_faults(name))
+
+
+def numbered_names(slug: str, project_slug: str) -> Iterator[str]:
+    """The names that a new skill may get, best first."""
     prefixed = shorten(f"{project_slug}-{slug}", NAME_LIMIT)
     numbered = (f"{shorten(prefixed, NAME_LIMIT - 6)}-{n}" for n in itertools.count(2))
-    names = itertools.chain((slug, prefixed), numbered)
-    return next(name for name in names if not folder.taken(name) and not name_faults(name))
+    return itertools.chain((slug, prefixed), numbered)
 
 
 def undo_target(entries: list[Entry], to_version: int | None, name: str) -> Entry | None:

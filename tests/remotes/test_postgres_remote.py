@@ -76,7 +76,7 @@ def test_nothing_committed_late_is_missed(postgres_url: str) -> None:
     names = {s.name for s in reader.pull(pulled.cursor).skills}
     assert "slow" in names
     quiet = reader.pull(reader.pull(pulled.cursor).cursor)
-    assert quiet.skills == []
+    assert not quiet.skills
     reader.close()
     writer.close()
 

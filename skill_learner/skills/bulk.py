@@ -1,0 +1,51 @@
+"""Many new files at once: one wait for the disk instead of one a file.
+
+Everything is written under temporary names, then flushed, then renamed in the order in which it was
+put. A kill before the renames leaves temporary files; after one of them, what `writer` leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from skill_learner.files import atomic_write
+
+
+class BulkFiles:
+    def __init__(self) -> None:
+        self._renames: list[tuple[str, str]] = []
+
+    def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
+        """Write a file that `commit` will put in place. Its folder is there already."""
+        folder, _, name = path.rpartition(os.sep)
+        temporary = f"{folder}{os.sep}.{name[:40]}.{os.getpid():x}-{len(self._renames):x}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            written = os.write(descriptor, data)
+            while written < len(data):
+                written += os.write(descriptor, data[written:])
+        finally:
+            os.close(descriptor)
+        self._renames.append((temporary, path))
+
+    def commit(self) -> None:
+        if not self._renames:
+            return
+        if hasattr(os, "sync"):
+            os.sync()
+            for temporary, path in self._renames:
+                os.replace(temporary, path)
+        else:  # pragma: no cover - Windows
+            for temporary, path in self._renames:
+                atomic_write(Path(path), Path(temporary).read_bytes())
+                os.unlink(temporary)
+        self._renames.clear()
+
+    def abandon(self) -> None:
+        """Take away what was not committed."""
+        for temporary, _ in self._renames:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        self._renames.clear()
