@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,11 +22,19 @@ from skill_learner.paths import StatePaths
 from skill_learner.transcripts.skill_loads import loaded_skill_names
 
 _BUSY_SECONDS = 5.0
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS uses (
     event TEXT NOT NULL, skill TEXT NOT NULL, session TEXT NOT NULL, at REAL NOT NULL,
     PRIMARY KEY (event, skill)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS offers (
+    session TEXT NOT NULL, skill TEXT NOT NULL, at REAL NOT NULL, occasion TEXT NOT NULL,
+    PRIMARY KEY (session, skill)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outcomes (
+    session TEXT NOT NULL, skill TEXT NOT NULL, helped INTEGER NOT NULL,
+    PRIMARY KEY (session, skill)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS journals (name TEXT PRIMARY KEY, read_to INTEGER NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = {_SCHEMA_VERSION};
@@ -40,6 +48,17 @@ class SkillUse:
     count: int
     last_used: float
     sessions: int
+
+
+@dataclass(frozen=True)
+class OfferCount:
+    """offered: sessions in which a hook offered the skill. taken: those of them that loaded it.
+    helped, failed: loads, offered or not, after which a check that had failed passed or failed."""
+
+    offered: int = 0
+    taken: int = 0
+    helped: int = 0
+    failed: int = 0
 
 
 class UsageStore:
@@ -122,6 +141,40 @@ class UsageStore:
             ).fetchall()
         return {skill: SkillUse(count, at, sessions) for skill, count, at, sessions in rows}
 
+    def harvest_offers(self, folder: Path) -> int:
+        """Count the offers that hooks noted in `folder`, one file a session; returns how many of
+        them were new."""
+        rows = [row for path in sorted(folder.glob("*")) for row in _offer_rows(path)]
+        if not rows:
+            return 0
+        with self._transaction() as connection:
+            before = connection.total_changes
+            connection.executemany("INSERT OR IGNORE INTO offers VALUES (?, ?, ?, ?)", rows)
+            return connection.total_changes - before
+
+    def note_outcome(self, session_id: str, skill: str, helped: bool) -> None:
+        """Whether the check that failed before a skill was loaded passed after it; the last word
+        of a session counts."""
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)", (session_id, skill, helped)
+            )
+
+    def offers(self) -> dict[str, OfferCount]:
+        """What came of offers and loads, by skill name."""
+        with self._transaction() as connection:
+            offered = connection.execute(
+                "SELECT skill, count(*), sum(EXISTS (SELECT 1 FROM uses u"
+                " WHERE u.skill = o.skill AND u.session = o.session)) FROM offers o GROUP BY skill"
+            ).fetchall()
+            ended = connection.execute(
+                "SELECT skill, sum(helped), sum(NOT helped) FROM outcomes GROUP BY skill"
+            ).fetchall()
+        found = {skill: OfferCount(count, taken) for skill, count, taken in offered}
+        for skill, helped, failed in ended:
+            found[skill] = replace(found.get(skill, OfferCount()), helped=helped, failed=failed)
+        return found
+
     def by_session(self) -> dict[str, frozenset[str]]:
         """The names of the skills that each session used."""
         with self._transaction() as connection:
@@ -164,6 +217,19 @@ def _unix_seconds(at: str) -> float:
         return datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp()
     except ValueError:
         return time.time()
+
+
+def _offer_rows(path: Path) -> list[tuple[str, str, float, str]]:
+    """`<unix time>TAB<occasion>TAB<skill>` lines of one session."""
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    fields = [line.split("\t") for line in lines]
+    return [
+        (path.name, skill, float(at), occasion)
+        for at, occasion, skill in (f for f in fields if len(f) == 3 and f[0].isdecimal())
+    ]
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[str, str, str, float]]) -> int:

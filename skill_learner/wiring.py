@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from skill_learner.config import FILE_NAME, SkillLearnerConfig
 from skill_learner.errors import ConfigError
 from skill_learner.interfaces import Reviewer
-from skill_learner.models import Skill, SkillState
+from skill_learner.models import SkillState
 from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
+    from skill_learner.listing import Listing
     from skill_learner.pipeline import PipelineServices
     from skill_learner.remotes.background import BackgroundSync
     from skill_learner.remotes.fleet import Fleet
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from skill_learner.search import SkillSearch
     from skill_learner.search.embeddings import EmbeddingSearch
     from skill_learner.search.finder import SkillFinder
-    from skill_learner.usage import SkillUse, UsageStore
+    from skill_learner.usage import UsageStore
 
 ACTIVE: tuple[SkillState, ...] = ("active",)
 
@@ -48,29 +49,70 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
+    from skill_learner.publish.error_hints import write_error_hints
+    from skill_learner.publish.publisher import publish, publish_user
+
+    library = build_library(config)
+    search = build_search(config)
+
+    def publish_scope(project: str, key: str) -> None:
+        listing = listing_for(config, project, key)
+        listed = frozenset(skill.name for skill in listing.listed)
+        skills = listing.skills
+        if key == USER:
+            publish_user(skills, config.paths, token_budget=config.index_tokens, listed=listed)
+        else:
+            budget = project_config(config, Path(project)).index_tokens
+            publish(Path(project), skills, config.paths, token_budget=budget, listed=listed)
+        known = {s.name: (s.description, library.encounters.of(s.name).errors) for s in skills}
+        write_error_hints(config.paths, key, known)
+        search.sync()  # so that a prompt hook, which only reads the index, finds what is new
+
+    return publish_scope
+
+
+def listing_for(config: SkillLearnerConfig, project: str, key: str) -> Listing:
+    """What the editor shall list of a project (its path and key), or of the user ("" and "user").
+
+    A project's own skills have what the user-wide ones leave of the room.
+    """
+    from skill_learner.install.records import load_all
+    from skill_learner.listing import USER_SHARE, choose_listing, project_traits, usefulness_for
     from skill_learner.load_check import fit_for_agents
     from skill_learner.project import load_project
-    from skill_learner.publish.publisher import publish, publish_user
     from skill_learner.usage import UsageStore
 
     library = build_library(config)
+    store = UsageStore(config.paths.usage_db)
+    there = config.paths.usage_db.exists()
+    uses, offers = (store.counts(), store.offers()) if there else ({}, {})
+    active = fit_for_agents(library, library.list(ACTIVE))
+    room = listing_room(config)
+    useful = usefulness_for(uses, offers)
+    of_user = [skill for skill in active if skill.scope == USER]
+    user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, offers)
+    if key == USER:
+        return user_wide
+    project_record = load_project(config.paths, key)
+    # skills learned before the project was moved bear the key it had then
+    scopes = {key, *(project_record.aliases if project_record else ())}
+    useful = usefulness_for(uses, offers, project_traits(Path(project)))
+    own = [skill for skill in active if skill.scope in scopes]
+    user_too = any(record.scope == USER for record in load_all(config.paths))
+    return choose_listing(own, room - (user_wide.taken if user_too else 0), useful, offers)
 
-    def skills_of(scopes: set[str]) -> list[Skill]:
-        uses = UsageStore(config.paths.usage_db).counts() if config.paths.usage_db.exists() else {}
-        skills = [skill for skill in library.list(ACTIVE) if skill.scope in scopes]
-        return _most_useful_first(fit_for_agents(library, skills), uses)
 
-    def publish_scope(project: str, key: str) -> None:
-        if key == USER:
-            publish_user(skills_of({USER}), config.paths, token_budget=config.index_tokens)
-            return
-        record = load_project(config.paths, key)
-        # skills learned before the project was moved bear the key it had then
-        skills = skills_of({key, *(record.aliases if record else ())})
-        budget = project_config(config, Path(project)).index_tokens
-        publish(Path(project), skills, config.paths, token_budget=budget)
+def listing_room(config: SkillLearnerConfig) -> int:
+    """Characters for learned skills: the setting, else what the narrowest installed editor leaves
+    beside what it always lists."""
+    from skill_learner.install.records import load_all
+    from skill_learner.targets import TARGETS, get_target
 
-    return publish_scope
+    if config.listing_characters:
+        return config.listing_characters
+    installed = {record.target for record in load_all(config.paths)} & set(TARGETS)
+    rooms = [get_target(name).LISTING_ROOM for name in installed or TARGETS]
+    return min(rooms)
 
 
 def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerConfig:
@@ -315,11 +357,3 @@ def library_scope(config: SkillLearnerConfig) -> str | None:
     from skill_learner.project import project_key, project_root
 
     return project_key(project_root(Path.cwd()))
-
-
-def _most_useful_first(skills: Sequence[Skill], uses: Mapping[str, SkillUse]) -> list[Skill]:
-    def rank(skill: Skill) -> tuple[int, float, str]:
-        use = uses.get(skill.name)
-        return (-use.count, -use.last_used, skill.name) if use else (0, 0.0, skill.name)
-
-    return sorted(skills, key=rank)

@@ -123,12 +123,14 @@ def offer_for_failure(call: HookCall, target: "ModuleType", error: bytes) -> byt
         return b""
     text = b" ".join(readable(error).encode("utf-8").lower().split())
     for line in lines.split(b"\n"):
-        name, _, signature = line.partition(b"\t")
+        name, _, rest = line.partition(b"\t")
+        summary, _, signature = rest.partition(b"\t")
         if signature and _stands_in(signature.split(_FRAGMENT_SPLIT), text):
             skill = name.decode("utf-8", "surrogateescape")
             if offering.is_open(skill):
                 why = signature.replace(_FRAGMENT_SPLIT, b" ... ").decode("utf-8", "replace")
-                offer = Offer(skill, "learned from this error", [f'"{why[:120]}"'])
+                told = summary.decode("utf-8", "replace")
+                offer = Offer(skill, told, [f'"{one_line(why)[:120]}"'])
                 return _reply(offering, target, [offer], FAILURE_OCCASION)
     return b""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from skill_learner.install.index_text import render_index
 from skill_learner.install.markdown_block import neutralised
@@ -14,13 +14,16 @@ _LONGEST_LINE = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|(?<=[\u3002\uff01\uff1f\u0964])")
 
 
-def build_index(skills: Sequence[Skill], token_budget: int) -> str:
+def build_index(
+    skills: Sequence[Skill], token_budget: int, listed: Collection[str] | None = None
+) -> str:
     """The Markdown index of `skills`, in the order given, for as many as the budget allows.
 
     Names and descriptions are data: whatever they hold, they cannot end the block, import a file,
-    or open markup. What is left out is counted, with the way to find it.
+    or open markup. What is left out is counted, with the way to find it. listed: names of those
+    that the editor can load; the others' lines say how to read them (None: all can be loaded).
     """
-    lines = [_line(skill) for skill in skills]
+    lines = [_line(skill, listed is None or skill.name in listed) for skill in skills]
     for count in range(len(lines), 0, -1):
         text = render_index(lines[:count], _more(len(lines) - count))
         if len(text) <= token_budget * CHARACTERS_PER_TOKEN:
@@ -34,12 +37,13 @@ def shown_count(skills: Sequence[Skill], token_budget: int) -> int:
     return sum(line.startswith("- ") for line in text.split("\n")) if skills else 0
 
 
-def _line(skill: Skill) -> str:
+def _line(skill: Skill, listed: bool) -> str:
     description = " ".join(skill.description.split())
     sentence = _SENTENCE_END.split(description, maxsplit=1)[0]
     if len(sentence) > _LONGEST_LINE:
         sentence = sentence[: _LONGEST_LINE - 1].rstrip() + "\u2026"
-    return f"- {neutralised(skill.name)}: {neutralised(sentence)}"
+    how = "" if listed else f" (`skill-learner show {neutralised(skill.name)}`)"
+    return f"- {neutralised(skill.name)}: {neutralised(sentence)}{how}"
 
 
 def _more(left_out: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,9 +67,11 @@ def publish(
     paths: StatePaths,
     *,
     token_budget: int,
+    listed: Collection[str] | None = None,
     make_link: MakeLink = make_symlink,
 ) -> PublishReport:
-    """Make a project's skills folders and index show exactly `skills` (most useful first).
+    """Make a project's index show exactly `skills` (most useful first), and its skills folders
+    those of them that are `listed` (names; None: all).
 
     Links go into the main worktree, and into other worktrees that hold an install of their own;
     the index goes wherever an install put its block. Entries that are not ours are never touched.
@@ -81,7 +83,8 @@ def publish(
         record = load_project(paths, key)
         on_record = record.installs if record else ()
         installs = tuple(dict.fromkeys((*on_record, *recognised_installs(project))))
-        work = _Work(paths, key, skills, build_index(skills, token_budget), make_link)
+        work = _Work(paths, key, skills, build_index(skills, token_budget, listed), make_link)
+        work.keep_only(listed)
         _exclude(work, project, installs)
         here = [i for i in installs if Path(i.root).is_dir()]
         used = skills_folders({i.target for i in installs} | targets_for_user(work.records))
@@ -105,11 +108,13 @@ def publish_user(
     paths: StatePaths,
     *,
     token_budget: int,
+    listed: Collection[str] | None = None,
     make_link: MakeLink = make_symlink,
 ) -> PublishReport:
     """The same for user-wide skills, in the home folder of each target installed for the user."""
     with files.locked(paths.root / "publish.lock", timeout=60):
-        work = _Work(paths, "user", skills, build_index(skills, token_budget), make_link)
+        work = _Work(paths, "user", skills, build_index(skills, token_budget, listed), make_link)
+        work.keep_only(listed)
         names = targets_for_user(work.records)
         for name in sorted(names):
             places = places_for(get_target(name), "user", Path())
@@ -143,6 +148,10 @@ class _Work:
         self.notes: list[str] = []
         self.made_dirs: list[str] = []
         self.index_changed = False
+
+    def keep_only(self, listed: Collection[str] | None) -> None:
+        if listed is not None:
+            self.sources = {n: folder for n, folder in self.sources.items() if n in listed}
 
     def report(self) -> PublishReport:
         return PublishReport(
