@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from skill_learner.learning.phrases import ASKING, CORRECTION, REMEMBER, STOP_WORDS
+from skill_learner.learning.phrases import (
+    ASKING,
+    CORRECTION,
+    POINTING,
+    POINTING_WIDE,
+    REMEMBER,
+    STOP_WORDS,
+)
 
 
 def _compile(lists: Mapping[str, tuple[str, ...]]) -> re.Pattern[str]:
@@ -15,6 +22,10 @@ def _compile(lists: Mapping[str, tuple[str, ...]]) -> re.Pattern[str]:
 _CORRECTION = _compile(CORRECTION)
 _REMEMBER = _compile(REMEMBER)
 _ASKING = _compile(ASKING)
+_POINTING = frozenset[str]().union(*POINTING.values(), *STOP_WORDS.values())
+_POINTING_WIDE = re.compile(POINTING_WIDE)
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+")
+_FEWEST_CONTENT = 2
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
@@ -45,6 +56,14 @@ def corrects(text: str) -> bool:
 def asks_to_remember(text: str) -> bool:
     """True when a phrase orders to remember, or sets a rule for the future."""
     return bool(_REMEMBER.search(text.strip()))
+
+
+def says_what_to_remember(text: str) -> bool:
+    """False for a bare "remember this": an order without words of its own on what it is about."""
+    left = _REMEMBER.sub(" ", text)
+    wide = sum(len(run) for run in _WIDE.findall(_POINTING_WIDE.sub(" ", left)))
+    words = re.findall(r"\w+", _WIDE.sub(" ", left).lower())
+    return wide // 2 + sum(word not in _POINTING for word in words) >= _FEWEST_CONTENT
 
 
 def asks_how(text: str) -> bool:

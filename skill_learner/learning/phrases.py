@@ -187,6 +187,47 @@ ASKING: dict[str, tuple[str, ...]] = {
     ),
 }
 
+POINTING: dict[str, frozenset[str]] = {
+    "en": frozenset(
+        "this that it these those all everything one thing lesson fix solution trick way how skill skills note memory session sessions later next time future again too also so now just ok okay well done good great perfect nice thanks thank please would could us me we your as a an the to of for in and you i".split()
+    ),
+    "de": frozenset(
+        "das dies diese dieses diesen es alles lösung trick weg fähigkeit skill notiz sitzung sitzungen später nächste nächstes nächsten mal zukunft auch doch gut super prima danke dir mir uns".split()
+    ),
+    "fr": frozenset(
+        "ceci cela ça cette tout solution astuce leçon compétence skill note session sessions prochaine fois plus tard aussi bien merci parfait bon toi moi s il te vous plaît".split()
+    ),
+    "es": frozenset(
+        "esto eso esta este ello todo solución truco lección habilidad skill nota sesión sesiones próxima vez después también bien gracias perfecto favor".split()
+    ),
+    "pt": frozenset(
+        "isto isso esta este tudo solução truque lição habilidade skill nota sessão sessões próxima vez depois também bem obrigado obrigada perfeito favor".split()
+    ),
+    "it": frozenset(
+        "questo questa ciò quello tutto soluzione trucco lezione skill nota sessione sessioni prossima volta dopo anche bene grazie perfetto favore".split()
+    ),
+    "nl": frozenset(
+        "dit dat deze alles oplossing truc les skill notitie sessie sessies volgende keer later ook goed bedankt dank alsjeblieft graag even".split()
+    ),
+    "pl": frozenset(
+        "to tego ten wszystko rozwiązanie sposób lekcja skill notatka sesja sesje następny raz później też dobrze dzięki dziękuję proszę".split()
+    ),
+    "ru": frozenset(
+        "это этот эту всё все решение способ урок навык заметка сессия сессии следующий раз потом тоже хорошо спасибо пожалуйста на".split()
+    ),
+    "tr": frozenset(
+        "bunu şunu onu bu hepsini çözüm yöntem ders beceri not oturum sonraki sefer sonra da iyi teşekkürler lütfen".split()
+    ),
+}
+"""Words that say nothing about what is to be remembered: they point at what was said or done."""
+
+POINTING_WIDE = (
+    r"これ|それ|この|その|こと|方法|解決策|ください|お願い(?:します)?|次回|スキル|として|ありがとう|ね|よ|を|は|も|に"
+    r"|这个|那个|这|那|它|一下|请|吧|方法|教训|技能|下次|谢谢|作为"
+    r"|이것|그것|이거|그거|이걸|그걸|방법|주세요|줘|다음에|스킬|고마워|감사합니다"
+)
+"""The same, for languages that are written without spaces between such words."""
+
 STOP_WORDS: dict[str, frozenset[str]] = {
     "en": frozenset(
         "the is are was to of and in that it this you for not with be have i my can please when what".split()

@@ -7,11 +7,12 @@ gate makes such notes candidates; a second session or the human's word makes the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from skill_learner.interfaces import ReviewRequest
 from skill_learner.learning.languages import detect_language
 from skill_learner.learning.redaction import Redactor
-from skill_learner.models import CreateSkill, Episode, Review, Session
+from skill_learner.models import Claim, CreateSkill, Episode, Review, Session
 from skill_learner.reviewers.failure_notes import failure_note, is_worth_a_note
 from skill_learner.reviewers.scrubbing import scrubber
 from skill_learner.reviewers.word_notes import is_worth_keeping, repeated_note, words_note
@@ -43,6 +44,7 @@ class OfflineReviewer:
             note = _note(session, episode, language, scrub)
             if note is not None:
                 notes[note.trigger_key] = note
+        _heed_bare_orders(request.episodes, notes)
         chosen = sorted(notes.values(), key=lambda one: -one.confidence)[:_MOST_PROPOSALS]
         return Review(
             outcome=f"{len(request.episodes)} episodes found by rule",
@@ -65,6 +67,20 @@ def _note(
     if episode.kind == "repeated_commands":
         return repeated_note(episode, language, scrub)
     return None  # "answered": what was learned there takes more than rules to say
+
+
+def _heed_bare_orders(episodes: Iterable[Episode], notes: dict[str, CreateSkill]) -> None:
+    """A "remember this" without words of its own is about what was found last before it."""
+    before: list[str] = []
+    for episode in sorted(episodes, key=lambda one: one.steps[-1]):
+        if episode.trigger_key in notes:
+            before.append(episode.trigger_key)
+        elif episode.kind == "remember_request" and before:
+            note = notes[before[-1]]
+            order = Claim(episode.quote, episode.steps)
+            notes[note.trigger_key] = replace(
+                note, evidence=(*note.evidence, order), explicit=True, confidence=0.9
+            )
 
 
 def _nothing(episodes: tuple[Episode, ...]) -> str:

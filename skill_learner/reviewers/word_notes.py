@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from skill_learner.learning.commands import command_of, goal, work_parts
-from skill_learner.learning.languages import is_question
+from skill_learner.learning.languages import is_question, says_what_to_remember
 from skill_learner.learning.signatures import error_lines
 from skill_learner.learning.step_files import changed_in
 from skill_learner.models import CreateSkill, Episode, Session, Step
@@ -23,10 +23,11 @@ _FEWEST_WORDS = 5
 
 
 def is_worth_keeping(session: Session, episode: Episode) -> bool:
-    """False for talk about a plan that is not carried out yet, bare values, and questions: what the
-    person wants of this one piece of work is no rule."""
+    """False for talk about a plan that is not carried out yet, bare values, questions and orders to
+    remember that only point at something: what the person wants of this one piece of work is no
+    rule."""
     if episode.kind == "remember_request":
-        return True
+        return says_what_to_remember(episode.quote)
     step = _step(session, episode.steps[0])
     if step is None or (step.call is not None and step.call.name in _NEGOTIATION_TOOLS):
         return False

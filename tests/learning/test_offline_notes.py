@@ -9,7 +9,9 @@ from session_builder import SessionBuilder
 
 from skill_learner.interfaces import ReviewRequest
 from skill_learner.learning.episodes import find_episodes
-from skill_learner.models import CreateSkill, Digest, Session
+from skill_learner.learning.gate import decide
+from skill_learner.learning.gate_policy import GatePolicy
+from skill_learner.models import CreateSkill, Digest, Review, Session
 from skill_learner.reviewers.note_texts import TEXTS
 from skill_learner.reviewers.offline import OfflineReviewer
 
@@ -131,3 +133,54 @@ def test_talk_about_a_plan_is_no_rule() -> None:
 def test_answered_questions_are_left_to_a_model() -> None:
     asked = SessionBuilder().human("There is a file nul here that I'm unable to remove, can you?")
     assert review(asked.bash("del-nul --force x", "").session()) == ()
+
+
+BARE_ORDERS = [
+    "remember this please",
+    "Great, please remember this fix for next time.",
+    "save this as a skill",
+    "Merk dir das bitte",
+    "Super, merk dir die Lösung für das nächste Mal!",
+    "souviens-toi de ça s'il te plaît",
+    "recuerda esto por favor",
+    "zapamiętaj to proszę",
+    "запомни это, пожалуйста",
+    "これを覚えておいてください",
+    "请记住这个方法",
+    "이것을 기억해 주세요",
+    "bunu unutma lütfen",
+]
+
+
+@pytest.mark.parametrize("words", BARE_ORDERS)
+def test_an_order_that_only_points_at_something_is_no_note(words: str) -> None:
+    assert review(SessionBuilder().human(words).session()) == ()
+
+
+@pytest.mark.parametrize("words", BARE_ORDERS)
+def test_an_order_that_only_points_at_something_is_the_word_for_what_was_found(words: str) -> None:
+    session = _fixed().human(words).session()
+    (note,) = review(session)
+    assert note.explicit
+    assert "bad option 'x'" in note.description
+    policy = GatePolicy(approval="evidence", origin="offline", project_key="shop-1")
+    (decision,) = decide(Review("", (note,)), session, (), policy)
+    assert decision.verdict == "active"
+
+
+def test_a_fix_after_the_order_is_not_what_it_pointed_at() -> None:
+    (note,) = review(_fixed("remember this please").session())
+    assert not note.explicit
+
+
+def test_an_order_with_words_of_its_own_stays_a_rule_of_its_own() -> None:
+    rules = [
+        "please remember: the API lives in apps/api",
+        "Remember to run lint",
+        "请记住:测试用 make check 运行",
+        "The cache breaks the build. Remember this.",
+    ]
+    for words in rules:
+        (note,) = review(SessionBuilder().human(words).session())
+        assert note.explicit
+        assert f"> {words}" in note.body
