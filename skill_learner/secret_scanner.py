@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
 
 from skill_learner.learning.redaction.allow_list import is_hash, is_placeholder
 
@@ -26,15 +28,20 @@ def why_absent() -> str:
     return "" if found else "not installed: pip install 'skill-learner[secrets]'"
 
 
+@lru_cache(maxsize=1)
+def _scanner() -> Any:
+    from kingfisher_sdk import Scanner
+
+    return Scanner()
+
+
 def long_tail_secrets(texts: Iterable[str]) -> tuple[list[str], str]:
     """(the secrets found, why the scanner could not work, else "")."""
     absent = why_absent()
     if absent:
         return [], absent
     try:
-        from kingfisher_sdk import Scanner
-
-        scanner = Scanner()
+        scanner = _scanner()
         found: set[str] = set()
         for text in texts:
             for finding in scanner.scan(text[:_LONGEST_TEXT], timeout=_SECONDS_A_TEXT):

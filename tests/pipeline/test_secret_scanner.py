@@ -12,7 +12,7 @@ import pytest
 
 from skill_learner.pipeline import PipelineServices, run_jobs
 from skill_learner.reviewers.llm import LLMReviewer
-from skill_learner.secret_scanner import long_tail_secrets, why_absent
+from skill_learner.secret_scanner import _scanner, long_tail_secrets, why_absent
 from skill_learner.testing import ScriptedLLM, ScriptedRequest
 
 NOTHING = {"outcome": "done", "skills": [], "nothing_because": "nothing"}
@@ -30,6 +30,7 @@ def _install(monkeypatch: pytest.MonkeyPatch, *found: _Finding, error: Exception
                 raise error
             return [one for one in found if one.secret in text]
 
+    _scanner.cache_clear()
     module = types.ModuleType("kingfisher_sdk")
     module.Scanner = Scanner  # type: ignore[attr-defined]
     module.__spec__ = ModuleSpec("kingfisher_sdk", None)

@@ -209,7 +209,16 @@ LONG_TAIL: dict[str, Callable[[Lot], str]] = {
     "environment uuid": lambda lot: "access-production-" + lot.uuid(),
     "prefixed hex": lambda lot: "u+" + lot.text(20, HEX),
     "capitals": lambda lot: "QX" + lot.text(30, UPPER),
+    "prefect": lambda lot: "pn" + "u_" + lot.text(36, string.ascii_lowercase + string.digits),
+    "readme.io": lambda lot: "rd" + "me_" + lot.text(70, string.ascii_lowercase + string.digits),
+    "easypost": lambda lot: "EZ" + "AK" + lot.text(54),
+    "duffel": lambda lot: "duffel" + "_test_" + lot.text(43),
+    "adafruit": lambda lot: "ai" + "o_" + lot.text(28),
+    "sourcegraph": lambda lot: "sg" + "p_" + lot.text(40, HEX),
+    "shippo": lambda lot: "shippo" + "_live_" + lot.text(40, HEX),
+    "typeform": lambda lot: "tf" + "p_" + lot.text(59, string.ascii_lowercase + string.digits),
 }
+"""Shapes that no rule of ours lists: made up or bare, and then of real providers."""
 
 
 # -- planting ------------------------------------------------------------------------------------
