@@ -120,7 +120,7 @@ def _fired(config: SkillLearnerConfig, status: ScopeStatus) -> Finding:
     ran = _sessions_since(status, since) if since else 0
     if ran:
         what = f"none, though {ran} sessions ran here since init"
-        todo = "restart the editor in this folder; `/hooks` in Claude Code shows what it has read"
+        todo = "restart the editor in this folder; its `/hooks` shows what it has read"
         return Finding(check, FAULT, what, todo)
     todo = f"work in {status.root} with the editor; a session that runs already needs a restart"
     return Finding(check, NOTE, "none yet", todo)
@@ -135,11 +135,12 @@ def _installed_at(config: SkillLearnerConfig, status: ScopeStatus) -> float:
 
 def _sessions_since(status: ScopeStatus, since: float) -> int:
     """Sessions that began in this folder after that moment, by their transcripts."""
-    if status.target != "claude-code" or status.scope == "user":
-        return 0
-    from skill_learner.transcripts.past import claude_transcripts
+    from skill_learner.transcripts.past import claude_transcripts, codex_transcripts
 
-    return sum(1 for _ in claude_transcripts(Path(status.root), below=False, since=since))
+    known = {"claude-code": claude_transcripts, "codex": codex_transcripts}
+    if status.target not in known or status.scope == "user":
+        return 0
+    return sum(1 for _ in known[status.target](Path(status.root), below=False, since=since))
 
 
 def _speed(found: list[ScopeStatus]) -> Finding:

@@ -1,4 +1,4 @@
-"""Where Claude Code and Cursor keep the transcripts of a project's past sessions."""
+"""Where Claude Code, Codex and Cursor keep the transcripts of a project's past sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ def recent_transcripts(project: Path, count: int) -> list[Path]:
     """The newest `count` transcripts of sessions that were started in the project's folder or
     below it, the newest last; subagents' files are left out."""
     found = []
-    for path in (*claude_transcripts(project), *_cursor_transcripts(project)):
+    for path in (
+        *claude_transcripts(project),
+        *codex_transcripts(project),
+        *_cursor_transcripts(project),
+    ):
         try:
             found.append((path.stat().st_mtime, path))
         except OSError:
@@ -40,6 +44,22 @@ def claude_transcripts(project: Path, *, below: bool = True, since: float = 0.0)
                 within = start == project or (below and project in start.parents)
                 if within and at >= since:
                     yield path
+
+
+def codex_transcripts(project: Path, *, below: bool = True, since: float = 0.0) -> Iterator[Path]:
+    """Codex keeps the sessions of all projects by date; a rollout's first line tells its folder."""
+    home = os.environ.get("CODEX_HOME") or str(Path.home() / ".codex")
+    for path in Path(home, "sessions").glob("*/*/*/rollout-*.jsonl"):
+        try:
+            with path.open("rb") as handle:
+                told = json.loads(handle.readline())
+            meta = told["payload"]
+            start, of_subagent = Path(meta["cwd"]), meta.get("thread_source") == "subagent"
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            continue
+        within = start == project or (below and project in start.parents)
+        if within and not of_subagent and _seconds(told.get("timestamp")) >= since:
+            yield path
 
 
 def _cursor_transcripts(project: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from skill_learner.errors import TranscriptError
 from skill_learner.models import Session, Step
 from skill_learner.session_loader import load_session
 from skill_learner.transcripts import read_transcript
+from skill_learner.transcripts.past import codex_transcripts, recent_transcripts
 from skill_learner.transcripts.patches import patch_call
 from skill_learner.usage import UsageStore
 
@@ -302,6 +303,30 @@ def test_patches_of_the_journal_are_edits_too(tmp_path: Path) -> None:
     assert step.call
     assert (step.call.name, step.call.status) == ("Edit", "ok")
     assert step.call.changed_files == ("a.py",)
+
+
+# -- where they lie -----------------------------------------------------------------------------
+
+
+def test_past_rollouts_of_a_project(tmp_path: Path, hermetic_home: Path) -> None:
+    folder = hermetic_home / ".codex" / "sessions" / "2026" / "11" / "30"
+    folder.mkdir(parents=True)
+    project = tmp_path / "site"
+    made = {
+        name: rollout(folder, user("go"), cwd=str(cwd), **meta).rename(
+            folder / f"rollout-{name}.jsonl"
+        )
+        for name, cwd, meta in (
+            ("here", project, {}),
+            ("below", project / "docs", {}),
+            ("elsewhere", tmp_path, {}),
+            ("child", project, {"thread_source": "subagent"}),
+        )
+    }
+    (folder / "rollout-broken.jsonl").write_text("[]\n")
+    assert set(recent_transcripts(project, 9)) == {made["here"], made["below"]}
+    assert list(codex_transcripts(project, below=False)) == [made["here"]]
+    assert list(codex_transcripts(project, since=2e9)) == []
 
 
 # -- patches ------------------------------------------------------------------------------------
