@@ -199,9 +199,9 @@ def test_a_hook_without_room_leaves_no_cut_bytecode_in_the_package(tmp_path: Pat
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
     hook = [sys.executable, "-I", "-S", str(package / "hooks" / "entry.py"), str(package)]
+    event = ("claude-code", "SessionStart")
     done = subprocess.run(
-        ["/bin/sh", "-c", 'ulimit -S -f 1; exec "$@"', "sh", *hook, str(state), "claude-code"]
-        + ["SessionStart"],
+        ["/bin/sh", "-c", 'ulimit -S -f 1; exec "$@"', "sh", *hook, str(state), *event],
         input=b'{"session_id": "s", "source": "startup"}',
         capture_output=True,
         check=False,
