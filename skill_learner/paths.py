@@ -78,6 +78,10 @@ class StatePaths:
         return self.root / "published"
 
     @property
+    def offered_dir(self) -> Path:
+        return self.root / "offered"
+
+    @property
     def news_dir(self) -> Path:
         return self.root / "news"
 

@@ -16,7 +16,6 @@ from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
-    from skill_learner.listing import Listing
     from skill_learner.pipeline import PipelineServices
     from skill_learner.remotes.background import BackgroundSync
     from skill_learner.remotes.fleet import Fleet
@@ -52,11 +51,13 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
     from skill_learner.publish.error_hints import write_error_hints
     from skill_learner.publish.publisher import publish, publish_user
 
+    from skill_learner.published_set import listing_for
+
     library = build_library(config)
     search = build_search(config)
 
     def publish_scope(project: str, key: str) -> None:
-        listing = listing_for(config, project, key)
+        listing = listing_for(config, library, project, key)
         listed = frozenset(skill.name for skill in listing.listed)
         skills = listing.skills
         if key == USER:
@@ -69,50 +70,6 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
         search.sync()  # so that a prompt hook, which only reads the index, finds what is new
 
     return publish_scope
-
-
-def listing_for(config: SkillLearnerConfig, project: str, key: str) -> Listing:
-    """What the editor shall list of a project (its path and key), or of the user ("" and "user").
-
-    A project's own skills have what the user-wide ones leave of the room.
-    """
-    from skill_learner.install.records import load_all
-    from skill_learner.listing import USER_SHARE, choose_listing, project_traits, usefulness_for
-    from skill_learner.load_check import fit_for_agents
-    from skill_learner.project import load_project
-    from skill_learner.usage import UsageStore
-
-    library = build_library(config)
-    store = UsageStore(config.paths.usage_db)
-    there = config.paths.usage_db.exists()
-    uses, offers = (store.counts(), store.offers()) if there else ({}, {})
-    active = fit_for_agents(library, library.list(ACTIVE))
-    room = listing_room(config)
-    useful = usefulness_for(uses, offers)
-    of_user = [skill for skill in active if skill.scope == USER]
-    user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, offers)
-    if key == USER:
-        return user_wide
-    project_record = load_project(config.paths, key)
-    # skills learned before the project was moved bear the key it had then
-    scopes = {key, *(project_record.aliases if project_record else ())}
-    useful = usefulness_for(uses, offers, project_traits(Path(project)))
-    own = [skill for skill in active if skill.scope in scopes]
-    user_too = any(record.scope == USER for record in load_all(config.paths))
-    return choose_listing(own, room - (user_wide.taken if user_too else 0), useful, offers)
-
-
-def listing_room(config: SkillLearnerConfig) -> int:
-    """Characters for learned skills: the setting, else what the narrowest installed editor leaves
-    beside what it always lists."""
-    from skill_learner.install.records import load_all
-    from skill_learner.targets import TARGETS, get_target
-
-    if config.listing_characters:
-        return config.listing_characters
-    installed = {record.target for record in load_all(config.paths)} & set(TARGETS)
-    rooms = [get_target(name).LISTING_ROOM for name in installed or TARGETS]
-    return min(rooms)
 
 
 def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerConfig:

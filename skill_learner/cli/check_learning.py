@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
 from skill_learner.cli.output import counted
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.description_lint import description_faults
 
 if TYPE_CHECKING:
     from skill_learner.models import Skill
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 _DAY = 86_400.0
 _DESCRIPTION = 1_536
 """Characters of a description that Claude Code shows."""
-_LISTING = 8_000
-"""Characters that Claude Code gives to all descriptions on a model with 200k tokens of context;
-above it skills keep their names only."""
 
 
 def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
@@ -153,6 +151,9 @@ def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
         elif len(skill.description) > _DESCRIPTION:
             what = f"{skill.path}: its description is cut at {_DESCRIPTION} characters"
             yield Finding("skill", NOTE, what, "shorten it")
+        elif skill.ours and (faults := description_faults(skill.name, skill.description)):
+            what = f"{skill.name}: its description may not trigger: {'; '.join(faults)}"
+            yield Finding("skill", NOTE, what, f"reword it: {skill.path}")
         elif folder != skill.name:
             what = f"{skill.path}: the folder is called {folder}, the skill {skill.name}"
             yield Finding("skill", NOTE, what, "give both the same name")
@@ -165,7 +166,8 @@ def _listing(
     from skill_learner.cli.settings import key_of, root_of
     from skill_learner.project import load_project
     from skill_learner.publish.index import shown_count
-    from skill_learner.wiring import build_publisher, project_config
+    from skill_learner.published_set import listing_for
+    from skill_learner.wiring import build_library, build_publisher, project_config
 
     key, root = key_of(project_dir), root_of(project_dir)
     record = load_project(config.paths, key)
@@ -175,15 +177,20 @@ def _listing(
         return
     budget = project_config(config, root).index_tokens
     fitting = shown_count(shown, budget)
-    size = sum(len(skill.name) + len(skill.description) + 4 for skill in shown)
+    listing = listing_for(config, build_library(config), str(root), key)
     if fitting < len(shown):
         what = f"the index shows {fitting} of {len(shown)} skills (index_tokens {budget:,})"
         yield Finding("listing", NOTE, what, "raise `index_tokens`, or reject what is not used")
-    if size > _LISTING:
-        what = f"descriptions take {size:,} characters; above {_LISTING:,} only names may be shown"
-        yield Finding("listing", NOTE, what, "skill-learner stats shows what is never used")
-    if fitting == len(shown) and size <= _LISTING:
-        yield Finding("listing", OK, f"{counted(len(shown), 'skill')}, {size:,} characters")
+    if listing.left_out:
+        what = (
+            f"{counted(len(listing.left_out), 'skill')} found by search only: the editor's listing"
+            f" has {listing.room:,} characters for whole descriptions"
+        )
+        todo = "`skill-learner status` says which and why; `listing_characters` sets the room"
+        yield Finding("listing", NOTE, what, todo)
+    elif fitting == len(shown):
+        told = f"{counted(len(shown), 'skill')}, {listing.taken:,} characters"
+        yield Finding("listing", OK, told)
     if record is None or not record.installs:
         return
     broken = list(_broken_links(root))

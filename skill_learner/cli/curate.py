@@ -26,6 +26,7 @@ def command(dry_run: bool, as_json: bool) -> None:
     """Look for near-duplicates, skills that nobody uses and skills that are too long. Nothing is
     changed: the proposals wait, `approve` applies one."""
     from skill_learner.curation import Caps, curate
+    from skill_learner.skills.history import now
     from skill_learner.wiring import build_library
 
     config = load()
@@ -35,7 +36,7 @@ def command(dry_run: bool, as_json: bool) -> None:
         skills,
         _lives(config, library, skills),
         library.pins.names(),
-        Caps(active_skills=config.max_active_skills),
+        Caps(active_skills=config.max_active_skills, today=now()[:10]),
     )
     kept = {} if dry_run else _park(library, found, {one.name: one.scope for one in skills})
     if as_json:

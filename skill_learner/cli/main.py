@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("undo", "Bring back earlier bytes of a skill."),
     "curate": ("curate", "Propose what to merge, retire or split."),
     "pin": ("pin", "Keep a skill whatever `curate` finds."),
+    "move": ("move", "Give a skill to this project or to all of the user's."),
     "remember": ("remember", "Note something as a candidate skill."),
     "review": ("review", "Run the queued reviews now."),
     "learn": ("learn", "Review transcript files given by hand."),

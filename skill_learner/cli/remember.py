@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
-from skill_learner.cli.output import json_option, say, show_json
+from skill_learner.cli.output import json_option, say, show_json, warn
 from skill_learner.cli.settings import key_of, load, root_of
 from skill_learner.cli.skill_data import summary
+from skill_learner.description_lint import description_faults
 from skill_learner.errors import LibraryError
 from skill_learner.models import CreateSkill
 
@@ -53,6 +54,8 @@ def command(text: tuple[str, ...], name: str, when_to_use: str, as_json: bool) -
         show_json(summary(skill))
         return
     say(f"{skill.name}: noted as a candidate")
+    for fault in description_faults(skill.name, skill.description):
+        warn(f"its description may not trigger: {fault} (--when says it)")
     say(f"It is used once a session proves it, or after `skill-learner approve {skill.name}`.")
 
 

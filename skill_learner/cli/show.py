@@ -9,7 +9,7 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table, when
 from skill_learner.cli.settings import load
-from skill_learner.cli.skill_data import summary, uses_of
+from skill_learner.cli.skill_data import offer_data, offers_of, summary, uses_of
 from skill_learner.models import Proof, Skill
 
 
@@ -30,12 +30,14 @@ def command(name: str, evidence: bool, as_json: bool) -> None:
         return
     use = uses_of(config, [skill]).get(skill.name)
     history = library.history(skill.name)
-    data = summary(skill, use)
+    data = {**summary(skill, use), **offer_data(offers_of(config).get(skill.name))}
+    data["asks"] = list(skill.asks)
     if as_json:
         told = [asdict(item) for item in history]
         proved = [asdict(proof) for proof in proofs]
         show_json({**data, "body": skill.body, "history": told, "evidence": proved})
         return
+    data["asks"] = " | ".join(skill.asks)
     data["sessions"] = len(skill.sessions)
     data["last_used"] = when(use.last_used if use else None)
     data["warnings"] = "; ".join(skill.warnings)

@@ -9,7 +9,7 @@ from typing import Any
 from skill_learner.cli.output import warn
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.models import Skill
-from skill_learner.usage import SkillUse, UsageStore
+from skill_learner.usage import OfferCount, SkillUse, UsageStore
 
 
 def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
@@ -37,7 +37,25 @@ def uses_of(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, 
     store = UsageStore(config.paths.usage_db)
     try:
         store.harvest_all(config.paths, {skill.name for skill in skills})
+        store.harvest_offers(config.paths.offered_dir)
         return store.counts()
     except sqlite3.Error as problem:
         warn(f"{config.paths.usage_db}: uses are not known: {problem}")
         return {}
+
+
+def offers_of(config: SkillLearnerConfig) -> dict[str, OfferCount]:
+    """What came of offers and loads, by skill, as last counted by `uses_of`."""
+    if not config.paths.usage_db.exists():
+        return {}
+    return UsageStore(config.paths.usage_db).offers()
+
+
+def offer_data(offer: OfferCount | None) -> dict[str, Any]:
+    offer = offer or OfferCount()
+    return {
+        "offered": offer.offered,
+        "loaded_when_offered": offer.taken,
+        "helped": offer.helped,
+        "did_not_help": offer.failed,
+    }

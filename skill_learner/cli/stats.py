@@ -10,7 +10,7 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table, when
 from skill_learner.cli.settings import load
-from skill_learner.cli.skill_data import summary, uses_of
+from skill_learner.cli.skill_data import offer_data, offers_of, summary, uses_of
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.ledger import DaySpend, Ledger
 
@@ -29,11 +29,21 @@ def command(spend: bool, as_json: bool) -> None:
         show_json(data)
         return
     show_fields({**data["counts"], "LLM reviews today": data["today"]["reviews"]})
-    used = [row for row in data["skills"] if row["uses"]]
+    used = [row for row in data["skills"] if row["uses"] or row["offered"]]
     if used:
         say()
-        rows = [(row["name"], row["uses"], when(row["last_used"])) for row in used]
-        show_table(("used skill", "uses", "last used"), rows)
+        rows = [
+            (
+                row["name"],
+                row["uses"],
+                when(row["last_used"]),
+                f"{row['loaded_when_offered']} of {row['offered']}",
+                f"{row['helped']} / {row['did_not_help']}",
+            )
+            for row in used
+        ]
+        columns = ("used skill", "uses", "last used", "loaded when offered", "helped / not")
+        show_table(columns, rows)
 
 
 def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
@@ -44,7 +54,11 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
     uses = uses_of(config, skills)
     states = Counter(skill.state for skill in skills)
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
-    rows = [summary(skill, uses.get(skill.name)) for skill in skills]
+    offers = offers_of(config)
+    rows = [
+        {**summary(skill, uses.get(skill.name)), **offer_data(offers.get(skill.name))}
+        for skill in skills
+    ]
     rows.sort(key=lambda row: (-row["uses"], row["name"]))
     return {
         "counts": {

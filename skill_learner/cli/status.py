@@ -50,6 +50,7 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         installs_here,
         pauses,
     )
+    from skill_learner.cli.listing import listings_of
     from skill_learner.cli.review import job_data
     from skill_learner.jobs import JobStore
     from skill_learner.journal import journal_files
@@ -71,11 +72,8 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
             "last_event": max((path.stat().st_mtime for path in journals), default=None),
         },
         "jobs": [job_data(job) for job in sorted(jobs, key=lambda job: -job.updated)],
-        "skills": {
-            "active": states["active"],
-            "candidate": states["candidate"],
-            "archived": states["archived"],
-        },
+        "skills": {state: states[state] for state in ("active", "candidate", "archived")},
+        "listing": listings_of(config, project_dir),
         "reviewer": reviewer_name(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},
@@ -176,5 +174,8 @@ def _show(data: dict[str, Any]) -> None:
         ]
         show_table(("session", "review", "when", "detail"), job_rows)
     _show_remotes(data["remotes"])
+    from skill_learner.cli.listing import show_listings
+
+    show_listings(data["listing"])
     for warning in data["warnings"]:
         say(f"warning: {warning}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
@@ -28,6 +29,8 @@ from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_target
 
 USER = "user"
+GUARDRAIL_DAYS = 30
+"""How long a warning of a failure without a remedy is given to agents."""
 
 Skills = list[Skill]
 Changes = list[Change]
@@ -145,6 +148,7 @@ class SkillLibrary:
                 origin=origin,
                 scope=scope,
                 unverified="yes" if draft.unverified else "",
+                expires=_in_days(GUARDRAIL_DAYS) if draft.guardrail else "",
             )
             data = render(
                 name,
@@ -288,6 +292,17 @@ class SkillLibrary:
                 moved += 1
             return moved
 
+    def set_scope(self, name: str, scope: str) -> Skill:
+        """Give a skill of ours to a project (its key) or to the user; a file of the user's tells
+        its scope itself (`metadata`), and is refused."""
+        with self._locked():
+            stored = self._ours(name)
+            if stored.known.scope == scope:
+                return stored.skill
+            why = f"scope {stored.known.scope} became {scope}"
+            stored = replace(stored, record=replace(stored.known, scope=scope))
+            return self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
+
     def archive(self, name: str, *, why: str, actor: str) -> Skill:
         return self.set_state(name, "archived", why=why, actor=actor)
 
@@ -379,3 +394,7 @@ class SkillLibrary:
     def _landed(self, name: str, place: Place | None) -> Entries:
         disk = content_hash(place.file.read_bytes()) if place is not None else ""
         return self._history.landed(name, disk, archived=place is not None and place.archived)
+
+
+def _in_days(days: int) -> str:
+    return (datetime.now(timezone.utc) + timedelta(days=days)).date().isoformat()

@@ -423,7 +423,7 @@ def loaded(hooks: Any, tmp_path: Path, event: str) -> set[str]:
     [
         ("PostToolUse", set()),
         ("PostToolUseFailure", set()),
-        ("UserPromptSubmit", set()),
+        ("UserPromptSubmit", {"skill_learner.hook_runtime.offer"}),
         ("Stop", AFTER),
         ("SessionStart", AFTER | START),
     ],

@@ -1,0 +1,55 @@
+"""What the editor lists of the learned skills, and what is left out, for `status`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from skill_learner.cli.output import say
+from skill_learner.cli.settings import key_of, root_of
+from skill_learner.config import SkillLearnerConfig
+
+_MOST_LEFT_OUT = 5
+
+
+def listings_of(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, Any]]:
+    """For the project and for the user: the room, what it holds, and why the rest is out."""
+    from skill_learner.listing import entry_size
+    from skill_learner.published_set import listing_for
+    from skill_learner.wiring import build_library
+
+    library = build_library(config)
+    rows = []
+    for whose, place, key in (
+        ("this project", str(root_of(project_dir)), key_of(project_dir)),
+        ("the user", "", "user"),
+    ):
+        listing = listing_for(config, library, place, key)
+        rows.append(
+            {
+                "of": whose,
+                "room": listing.room,
+                "taken": listing.taken,
+                "listed": [
+                    {"name": s.name, "characters": entry_size(s.name, s.description)}
+                    for s in listing.listed
+                ],
+                "left_out": [{"name": s.name, "why": why} for s, why in listing.left_out],
+            }
+        )
+    return rows
+
+
+def show_listings(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        if not row["listed"] and not row["left_out"]:
+            continue
+        say(
+            f"editor's listing, skills of {row['of']}: {len(row['listed'])} whole, in"
+            f" {row['taken']:,} of {row['room']:,} characters;"
+            f" {len(row['left_out'])} left to search"
+        )
+        for left in row["left_out"][:_MOST_LEFT_OUT]:
+            say(f"  out: {left['name']}: {left['why']}")
+        if len(row["left_out"]) > _MOST_LEFT_OUT:
+            say(f"  and {len(row['left_out']) - _MOST_LEFT_OUT} more (--json shows all)")

@@ -1,0 +1,51 @@
+"""Whether a description makes an agent reach for its skill at the right moment."""
+
+from __future__ import annotations
+
+import re
+
+from skill_learner.ranking.words import parse_query, stem
+
+LONGEST = 400
+SHORTEST = 25
+_FEWEST_WORDS = 3
+_WHEN = re.compile(
+    r"^(?:use (?:this |it )?(?:skill )?(?:when|if|for|before|after|while|whenever|in|to)\b"
+    r"|when(?:ever)?\b|if\b|before\b|after\b)"
+    r"|\u65f6|\u4f7f\u7528|\u7528\u4e8e|\u5834\u5408|\u3068\u304d|\ub54c",
+    re.IGNORECASE,
+)
+
+
+def description_faults(name: str, description: str, trigger: str = "") -> list[str]:
+    """What keeps a description from triggering, in words; none for a good one.
+
+    trigger: what the skill was learned from (an error line, a request), where it is known.
+    """
+    text = " ".join(description.split())
+    if not text:
+        return ["it is empty, so no editor knows when to use the skill"]
+    faults = []
+    if not _WHEN.search(text):
+        faults.append('it does not begin with when to use the skill ("Use when ...")')
+    if len(text) < SHORTEST:
+        faults.append(f"it is shorter than {SHORTEST} characters and tells too little")
+    if len(text) > LONGEST:
+        faults.append(
+            f"it has {len(text)} characters: an editor's listing has room for about"
+            f" {LONGEST} of one skill"
+        )
+    words = parse_query(text)
+    if len(words.words) + len(words.bigrams) < _FEWEST_WORDS:
+        faults.append("it holds hardly a word that tells what it is about")
+    missing = _missing(trigger, f"{name} {text}")
+    if missing:
+        faults.append(f"it names none of the words of what one meets: {', '.join(missing)}")
+    return faults
+
+
+def _missing(trigger: str, text: str) -> list[str]:
+    """The first words of a trigger when not one of its words stands in the text."""
+    asked = parse_query(trigger).words
+    there = {stem(word) for word in parse_query(text).words}
+    return asked[:4] if asked and not there & {stem(word) for word in asked} else []
