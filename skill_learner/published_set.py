@@ -14,10 +14,13 @@ from skill_learner.listing import (
     usefulness_for,
 )
 from skill_learner.load_check import fit_for_agents
+from skill_learner.models import SkillState
 from skill_learner.project import load_project
 from skill_learner.skills.library import USER, SkillLibrary
 from skill_learner.targets import TARGETS, get_target
 from skill_learner.usage import UsageStore
+
+_ACTIVE: tuple[SkillState, ...] = ("active",)
 
 
 def listing_for(
@@ -30,7 +33,7 @@ def listing_for(
     store = UsageStore(config.paths.usage_db)
     there = config.paths.usage_db.exists()
     uses, offers = (store.counts(), store.offers()) if there else ({}, {})
-    active = fit_for_agents(library, library.list(("active",)))
+    active = fit_for_agents(library, library.list(_ACTIVE))
     room = listing_room(config)
     useful = usefulness_for(uses, offers)
     of_user = [skill for skill in active if skill.scope == USER]

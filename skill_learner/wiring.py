@@ -50,7 +50,6 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
     from skill_learner.publish.error_hints import write_error_hints
     from skill_learner.publish.publisher import publish, publish_user
-
     from skill_learner.published_set import listing_for
 
     library = build_library(config)
