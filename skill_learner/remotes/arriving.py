@@ -43,7 +43,7 @@ class Arrival:
 
 def suspicions(shared: SharedSkill) -> list[str]:
     """Why a text that arrived must be read by a person first."""
-    texts = [shared.description, shared.body]
+    texts = [f"{shared.description}\n\n{shared.body}"]
     texts += [
         f"{path}\n{file.data.decode('utf-8', 'replace')}"
         for path, file in shared.attachments.items()

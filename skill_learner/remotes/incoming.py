@@ -71,6 +71,9 @@ class Incoming:
         self._intake = homes.intake
         self._state = state
         self._dry = dry_run
+        self.fresh: dict[str, int] = {}
+        """Names of skills that this object wrote just as they came, with the size of their file:
+        there is nothing to send of them."""
 
     def take(self, skills: Sequence[RemoteSkill]) -> list[Outcome]:
         """Bring home up to date with these versions; each is old or new at any moment, and one that
@@ -88,7 +91,8 @@ class Incoming:
                         why = getattr(problem, "message", str(problem))
                         batch.outcomes.append(Outcome("in", skill.name[:80], "refused", why))
                 if not self._dry:
-                    self._intake.create_many(batch.new, f"remote:{self._settings.name}")
+                    made = self._intake.create_many(batch.new, f"remote:{self._settings.name}")
+                    self.fresh.update(made)
                     self._state.save_lineage(batch.lineage)
                     self._state.save_pairs(batch.pairs.values())
             pairs.update(batch.pairs)

@@ -63,6 +63,9 @@ class Outgoing:
                 if held:
                     found.held.append(Outcome("stays", name, "held back", held))
                 continue
+            if self._incoming.fresh.get(name, -2) == self._homes.intake.size(name):
+                found.seen[key] = (stamp, "")
+                continue
             try:
                 self._look(key, stamp, pair, pairs, found)
             except (SkillLearnerError, OSError) as problem:

@@ -92,24 +92,27 @@ class SharedSkill:
 
     def files(self) -> dict[str, SkillFileData]:
         """The files that travel; the same skill gives the same bytes."""
+        told = {name: getattr(self, name) for name in _PROVENANCE}
+        told["history"] = [asdict(change) for change in self.history]
+        provenance = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+        return {
+            SKILL_FILE: SkillFileData(self.skill_file()),
+            PROVENANCE_FILE: SkillFileData(provenance.encode("ascii")),
+            **dict(sorted(self.attachments.items())),
+        }
+
+    def skill_file(self) -> bytes:
+        """The SKILL.md as it travels; SkillFormatError for a part that it cannot hold."""
         shown = {**self.metadata, PREFIX + "state": self.state, PREFIX + "scope": self.scope}
         if self.unverified:
             shown[PREFIX + "unverified"] = self.unverified
-        skill = render(
+        return render(
             self.name,
             self.description,
             "\n" + self.body.strip("\n") + "\n",
             metadata=shown,
             license=self.license,
         )
-        told = {name: getattr(self, name) for name in _PROVENANCE}
-        told["history"] = [asdict(change) for change in self.history]
-        provenance = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
-        return {
-            SKILL_FILE: SkillFileData(skill),
-            PROVENANCE_FILE: SkillFileData(provenance.encode("ascii")),
-            **dict(sorted(self.attachments.items())),
-        }
 
 
 _PROVENANCE = (
@@ -147,7 +150,7 @@ def read_shared(name: str, files: Files) -> SharedSkill:
         attachments=files,
         **told,
     )
-    shared.files()  # a name, key or description that could not be written here is refused now
+    shared.skill_file()  # a name, key or description that could not be written here is refused now
     return shared
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from pathlib import Path
 
 from skill_learner.files import atomic_write
@@ -16,11 +17,12 @@ from skill_learner.files import atomic_write
 class BulkFiles:
     def __init__(self) -> None:
         self._renames: list[tuple[str, str]] = []
+        self._mark = secrets.token_hex(4)
 
     def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
         """Write a file that `commit` will put in place. Its folder is there already."""
         folder, _, name = path.rpartition(os.sep)
-        temporary = f"{folder}{os.sep}.{name[:40]}.{os.getpid():x}-{len(self._renames):x}"
+        temporary = f"{folder}{os.sep}.{name[:40]}.{self._mark}-{len(self._renames):x}"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             written = os.write(descriptor, data)

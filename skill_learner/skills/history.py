@@ -10,13 +10,14 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.paths import safe_file_name
+from skill_learner.skills import packs
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
 
 
@@ -69,6 +70,7 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.blobs = folder / "blobs"
+        self.packs = folder / "packs"
 
     def path(self, name: str) -> Path:
         return self.folder / f"{safe_file_name(name)}.jsonl"
@@ -88,7 +90,12 @@ class History:
         try:
             data = (self.blobs / digest).read_bytes()
         except OSError as error:
-            raise LibraryError(f"the copy {digest[:12]} of an earlier version is gone") from error
+            packed = packs.find(self.packs, digest)
+            if packed is None:
+                raise LibraryError(
+                    f"the copy {digest[:12]} of an earlier version is gone"
+                ) from error
+            data = packed
         if content_hash(data) != digest:
             raise LibraryError(f"the copy {digest[:12]} of an earlier version is damaged")
         return data
@@ -174,7 +181,7 @@ class History:
 
 
 def entry_line(entry: Entry) -> bytes:
-    line = json.dumps({"change": asdict(entry.change), "record": record_to_dict(entry.record)})
+    line = json.dumps({"change": vars(entry.change), "record": record_to_dict(entry.record)})
     return line.encode() + b"\n"
 
 

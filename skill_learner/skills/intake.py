@@ -16,7 +16,7 @@ from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
 from skill_learner.models import Skill
 from skill_learner.skills.bulk import BulkFiles
-from skill_learner.skills.folder import Place, SkillFolder
+from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder
 from skill_learner.skills.frontmatter import ParsedSkill, parse, render
 from skill_learner.skills.history import (
     Change,
@@ -27,9 +27,10 @@ from skill_learner.skills.history import (
     new_change,
     now,
 )
+from skill_learner.skills.packs import pack_bytes, pack_file
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
-from skill_learner.skills.records import RecordStore, SkillRecord, record_bytes, record_file
+from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import name_faults, slugify_name
 from skill_learner.skills.writer import SkillWriter, free_name, numbered_names
 
@@ -108,6 +109,13 @@ class SkillIntake:
         ]
         return bool(said and said[-1])
 
+    def size(self, name: str) -> int:
+        """Bytes of a skill's SKILL.md, -1 when it is not there."""
+        try:
+            return os.stat(f"{self.skills_dir}{os.sep}{name}{os.sep}{SKILL_FILE}").st_size
+        except OSError:
+            return -1
+
     # -- writing -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -154,45 +162,52 @@ class SkillIntake:
                 return tried
         raise AssertionError("unreachable")
 
-    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> None:
+    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
         """New skills under names of `plan_name`; each is there or not after a kill at any moment,
-        and all of them when this returns."""
-        for folder in (self.skills_dir, self._history.folder, self._history.blobs):
+        and all of them when this returns. Returns the sizes of their SKILL.md.
+
+        Written are SKILL.md, ledger, and one pack of all their bytes. The records are left to be
+        made from the ledger: half as many files for a library that arrives whole.
+        """
+        if not new:
+            return {}
+        for folder in (self.skills_dir, self._history.folder, self._history.packs):
             ensure_private_dir(folder)
-        ensure_private_dir(self._records.folder)
         files = BulkFiles()
         try:
-            self._put_all(new, actor, files)
+            sizes = self._put_all(new, actor, files)
             files.commit()
         except BaseException:
             files.abandon()
             raise
+        return sizes
 
-    def _put_all(self, new: Mapping[str, NewSkill], actor: str, files: BulkFiles) -> None:
-        at, blobs, records = now(), f"{self._history.blobs}{os.sep}", f"{self._records.folder}"
-        made: list[tuple[str, bytes, bytes]] = []
+    def _put_all(self, new: Mapping[str, NewSkill], actor: str, files: BulkFiles) -> dict[str, int]:
+        at = now()
+        versions: dict[str, bytes] = {}
+        skill_files: list[tuple[str, bytes]] = []
+        ledgers: list[tuple[str, bytes]] = []
         for name, skill in new.items():
+            place = self._folder.new_place(name)
             ledger = self._history.path(name)
             version = self._history.last_version(name) + 1 if ledger.exists() else 1
             record = replace(skill.arriving.record, version=version, created=at)
             data = self._bytes(name, skill.arriving, record)
             record = replace(record, hash=content_hash(data))
-            change = Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at)
-            if not os.path.exists(blobs + record.hash):
-                files.put(blobs + record.hash, data)
-            entry = Entry(change, record)
-            if version > 1:
-                self._history.write(entry)
-            else:
-                files.put(str(ledger), entry_line(entry))
-            place = self._folder.new_place(name)
+            entry = Entry(
+                Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at), record
+            )
+            earlier = ledger.read_bytes() + b"\n" if version > 1 else b""
+            ledgers.append((str(ledger), earlier + entry_line(entry)))
             if skill.arriving.attachments:
                 self._write_files(place, skill.arriving)
-            made.append((name, data, record_bytes(record)))
-        for name, data, _ in made:
-            files.put(f"{self.skills_dir}{os.sep}{name}{os.sep}SKILL.md", data)
-        for name, _, told in made:
-            files.put(f"{records}{os.sep}{record_file(name)}", told)
+            versions[record.hash] = data
+            skill_files.append((str(place.file), data))
+        hashes = list(versions)
+        pack = pack_file(self._history.packs, hashes[0], hashes[-1])
+        for path, data in ((str(pack), pack_bytes(versions)), *ledgers, *skill_files):
+            files.put(path, data)
+        return dict(zip(new, (len(data) for _, data in skill_files), strict=True))
 
     def update(
         self, name: str, arriving: ArrivingSkill, *, expected: str, actor: str, why: str

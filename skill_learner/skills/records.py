@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,11 @@ class SkillRecord:
     noted_hash: str = ""
     noted_state: str = ""
     unverified: str = ""
+    expires: str = ""
 
 
 def record_to_dict(record: SkillRecord) -> dict[str, Any]:
-    return asdict(record)
+    return dict(vars(record))
 
 
 def record_bytes(record: SkillRecord) -> bytes:

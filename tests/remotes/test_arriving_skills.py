@@ -1,0 +1,250 @@
+"""How what arrives is merged and written: pure rules, and files after kills."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skill_learner.errors import LibraryError, SkillFormatError
+from skill_learner.exchange.safe_files import SkillFileData
+from skill_learner.remotes.background import is_due
+from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
+from skill_learner.remotes.merging import merge, merge_lines
+from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
+from skill_learner.skills import packs
+from skill_learner.skills.bulk import BulkFiles
+from skill_learner.skills.history import content_hash
+from skill_learner.skills.intake import ArrivingSkill, NewSkill, SkillIntake
+from skill_learner.skills.library import SkillLibrary
+from skill_learner.skills.records import SkillRecord
+
+BASE = SharedSkill("deploy", "Use when it fails.", "one\n\ntwo\n\nthree")
+
+
+@pytest.mark.parametrize(
+    ("home", "theirs", "merged"),
+    [
+        ("one\n\ntwo\n\nthree", "ONE\n\ntwo\n\nthree", "ONE\n\ntwo\n\nthree"),
+        ("one\n\ntwo\n\nTHREE", "ONE\n\ntwo\n\nthree", "ONE\n\ntwo\n\nTHREE"),
+        ("one\n\ntwo", "ONE\n\ntwo\n\nthree", "ONE\n\ntwo"),
+        (
+            "zero\none\n\ntwo\n\nthree",
+            "one\n\ntwo\n\nthree\nfour",
+            "zero\none\n\ntwo\n\nthree\nfour",
+        ),
+        ("one\n\nTWO\n\nthree", "one\n\nTWO\n\nthree", "one\n\nTWO\n\nthree"),
+        ("one\n\nTWO\n\nthree", "one\n\nZWEI\n\nthree", None),
+        ("one\n\ntwo\n\nthree\nhome", "one\n\ntwo\n\nthree\ntheirs", None),
+        ("", "one\n\ntwo\n\nTHREE", None),
+    ],
+)
+def test_lines_are_merged_three_ways(home: str, theirs: str, merged: str | None) -> None:
+    assert merge_lines(BASE.body, home, theirs) == merged
+    assert merge_lines(BASE.body, theirs, home) == merged
+
+
+def test_fields_are_merged_each_for_itself() -> None:
+    home = replace(BASE, description="Home.", sessions=("h:a",))
+    theirs = replace(BASE, state="archived", sessions=("h:b",), metadata={"tags": "x"})
+    merged = merge(BASE, home, theirs).skill
+    assert merged is not None
+    assert (merged.description, merged.state) == ("Home.", "archived")
+    assert (merged.sessions, merged.metadata) == (("h:a", "h:b"), {"tags": "x"})
+
+
+def test_what_both_changed_is_named() -> None:
+    file, other = SkillFileData(b"1"), SkillFileData(b"2")
+    home = replace(BASE, description="Home.", attachments={"x": file})
+    theirs = replace(BASE, description="Theirs.", attachments={"x": other})
+    assert merge(BASE, home, theirs).conflicts == ("description", "file x")
+
+
+def test_a_file_that_one_side_took_out_stays_out() -> None:
+    base = replace(BASE, attachments={"x": SkillFileData(b"1"), "y": SkillFileData(b"2")})
+    home = replace(base, attachments={"y": SkillFileData(b"2")})
+    merged = merge(base, home, replace(base, description="Theirs.")).skill
+    assert merged is not None
+    assert list(merged.attachments) == ["y"]
+
+
+def test_a_skill_travels_without_loss() -> None:
+    shared = replace(
+        BASE,
+        license="MIT",
+        metadata={"tags": "a b", "x-y": "ä: 'quoted' --- \"and\""},
+        attachments={"scripts/x": SkillFileData(b"\0\xff", True)},
+        state="candidate",
+        scope="project:shop",
+        sessions=("h:0123456789abcdef",),
+        trigger_key="t",
+        unverified="yes",
+        approved=True,
+        history=(SharedChange(1, "create", "why", "m-1", "2026-01-01T00:00:00+00:00"),),
+        lineage=("0" * 64,),
+    )
+    assert read_shared("deploy", shared.files()) == shared
+    assert unpack(pack(shared)) == shared
+    assert read_shared("deploy", shared.files()).digest == shared.digest
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [b"", b"[]", b"{", b'{"version": -1, "sessions": "x", "history": [1, {"version": "x"}]}',
+     b'{"state": "root", "scope": "/etc", "lineage": ["../x"], "approved": "yes"}'],
+)  # fmt: skip
+def test_damaged_provenance_tells_nothing(provenance: bytes) -> None:
+    files = {**BASE.files(), ".provenance.json": SkillFileData(provenance)}
+    read = read_shared("deploy", files)
+    assert (read.state, read.scope, read.sessions) == ("active", "user", ())
+    assert (read.history, read.lineage, read.approved) == ((), (), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("deploy", "../x"), ("deploy", "a/../../x"), ("deploy", "/etc/x"), ("deploy", "C:\\x"),
+     ("deploy", "nul"), ("deploy", "sub/SKILL.md"), ("../deploy", "x"), ("De ploy", "x"),
+     ("", "x"), ("nul", "x")],
+)  # fmt: skip
+def test_names_and_paths_that_leave_the_library_are_refused(name: str, path: str) -> None:
+    with pytest.raises(SkillFormatError):
+        read_shared(name, {**BASE.files(), path: SkillFileData(b"x")})
+
+
+def test_control_characters_never_reach_the_ledger() -> None:
+    files = {
+        **BASE.files(),
+        ".provenance.json": SkillFileData(b'{"by": "x\\u001b[2J\\n", "origin": "\\u202eevil"}'),
+    }
+    read = read_shared("deploy", files)
+    assert (read.by, read.origin) == ("x [2J ", " evil")
+
+
+def test_scopes_are_names_on_the_way() -> None:
+    names = ScopeNames({"shop-1234": "shop"})
+    assert names.shared("shop-1234") == "project:shop"
+    assert names.home("project:shop") == "shop-1234"
+    assert names.home("project:bank") == "shared:bank"
+    assert names.shared("shared:bank") == "project:bank"
+    assert names.shared("user") == names.home("user") == "user"
+
+
+@pytest.mark.parametrize(
+    ("said", "every", "due"),
+    [("", 60, True), ("990", 60, False), ("930", 60, True), ("5000", 60, True), ("1", 0, False)],
+)
+def test_a_clock_that_was_set_back_does_not_stop_syncs(said: str, every: int, due: bool) -> None:
+    assert is_due(said, every, 1000.0) is due
+
+
+# -- on disk -----------------------------------------------------------------------------------
+
+
+def arriving(body: str = "Do it.", **files: bytes) -> ArrivingSkill:
+    record = SkillRecord(hash="", state="active", scope="user", origin="a via team")
+    attachments = {name.replace("__", "/"): (data, False) for name, data in files.items()}
+    return ArrivingSkill("Use when needed.", body, "", {}, attachments, record)
+
+
+def test_many_arrive_as_ours_and_can_be_undone(tmp_path: Path) -> None:
+    intake, library = SkillIntake(tmp_path), SkillLibrary(tmp_path)
+    new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(20)}
+    with intake.locked():
+        assert set(intake.create_many(new, "remote:team")) == set(new)
+    skills = library.list()
+    assert [s.name for s in skills] == sorted(new)
+    assert all(s.ours and s.state == "active" and s.version == 1 for s in skills)
+    first = library.get("s-1")
+    Path(first.path).write_text(Path(first.path).read_text().replace("Do 1.", "Mine."))
+    assert not library.get("s-1").ours
+    assert "Do 1." in library.undo("s-1", to_version=1, overwrite_edits=True).body
+    assert library.get("s-1").ours
+
+
+def test_a_kill_between_the_renames_leaves_whole_skills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(5)}
+    real = os.replace
+    for steps in range(12):
+        folder = tmp_path / str(steps)
+        left = [steps]
+
+        def dying(source: str, target: str, left: list[int] = left) -> None:
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            real(source, target)
+
+        monkeypatch.setattr(os, "replace", dying)
+        monkeypatch.setattr(BulkFiles, "abandon", lambda self: None)  # a kill tidies nothing
+        intake = SkillIntake(folder)
+        with intake.locked():
+            if steps < 11:
+                with pytest.raises(KeyboardInterrupt):
+                    intake.create_many(new, "remote:team")
+            else:
+                intake.create_many(new, "remote:team")
+        monkeypatch.setattr(os, "replace", real)
+        library = SkillLibrary(folder)
+        assert all(skill.ours for skill in library.list())
+        assert library.problems() == []
+        with intake.locked():
+            taken = intake.taken_names()
+            missing = [name for name in new if intake.find(name) is None]
+            assert [intake.plan_name(name, "team", taken) for name in missing] == missing
+            intake.create_many({name: new[name] for name in missing}, "remote:team")
+        assert len(SkillLibrary(folder).list()) == 5
+
+
+def test_links_in_a_skill_are_not_written_through(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    intake = SkillIntake(tmp_path / "skills")
+    with intake.locked():
+        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        stored = intake.find("a")
+        assert stored is not None
+        (stored.place.folder / "scripts").symlink_to(outside)
+        with pytest.raises(LibraryError, match="link"):
+            intake.update(
+                "a",
+                arriving(scripts__x=b"evil"),
+                expected=stored.skill.content_hash,
+                actor="remote:team",
+                why="x",
+            )
+    assert list(outside.iterdir()) == []
+
+
+def test_a_skill_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    intake = SkillIntake(tmp_path)
+    with intake.locked():
+        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        with pytest.raises(LibraryError, match="changed at home"):
+            intake.update("a", arriving("New."), expected="0" * 64, actor="remote:team", why="x")
+
+
+def test_what_an_update_overwrites_is_kept(tmp_path: Path) -> None:
+    intake = SkillIntake(tmp_path)
+    with intake.locked():
+        intake.create_many({"a": NewSkill(arriving(x=b"first"), "x")}, "remote:team")
+        stored = intake.find("a")
+        assert stored is not None
+        changed = replace(arriving("New."), dropped=("x",))
+        intake.update(
+            "a", changed, expected=stored.skill.content_hash, actor="remote:team", why="x"
+        )
+    assert not (tmp_path / "a" / "x").exists()
+    assert (tmp_path / ".history" / "blobs" / content_hash(b"first")).read_bytes() == b"first"
+
+
+def test_a_damaged_pack_holds_nothing(tmp_path: Path) -> None:
+    data = packs.pack_bytes({"a" * 64: b"text"})
+    (tmp_path / "1.zip").write_bytes(b"no archive")
+    (tmp_path / "2.zip").write_bytes(data)
+    assert packs.find(tmp_path, "a" * 64) == b"text"
+    assert packs.find(tmp_path, "b" * 64) is None
+    assert packs.find(tmp_path / "none", "a" * 64) is None
