@@ -34,6 +34,7 @@ class Curation:
 class Caps:
     active_skills: int = 100
     body_lines: int = 200
+    today: str = ""
 
 
 def curate(
@@ -45,7 +46,9 @@ def curate(
     merges = _merges(ours, lives, pins)
     absorbed = {name for merge in merges for name in merge.absorbed}
     left = [one for one in ours if one.name not in absorbed and one.name not in pins]
-    retirements = _unused(left, lives)
+    retirements = _expired(left, caps.today)
+    gone_by_time = {one.name for one in retirements}
+    retirements += _unused([one for one in left if one.name not in gone_by_time], lives)
     gone = absorbed | {one.name for one in retirements}
     retirements += _above_the_cap([one for one in ours if one.name not in gone], lives, pins, caps)
     splits = tuple(
@@ -93,6 +96,15 @@ def _similarity(one: Skill, other: Skill) -> float:
     return similarity(
         (one.name, one.description, one.body), (other.name, other.description, other.body)
     )
+
+
+def _expired(skills: Sequence[Skill], today: str) -> list[ArchiveSkill]:
+    """Guardrails that have had their time: nobody met their failure again, or it was cured."""
+    return [
+        ArchiveSkill(skill.name, f"a guardrail that expired on {expires}", ())
+        for skill in skills
+        if (expires := skill.metadata.get("skill-learner-expires", "")) and expires < today
+    ]
 
 
 def _unused(skills: Sequence[Skill], lives: Mapping[str, Life]) -> list[ArchiveSkill]:

@@ -4,6 +4,7 @@ changed, or put there, by others than us."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timezone
 
 from skill_learner.learning import injection
 from skill_learner.models import Skill
@@ -27,5 +28,13 @@ def reasons_to_hold(library: SkillLibrary, skill: Skill) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def is_expired(skill: Skill, today: str = "") -> bool:
+    """Whether a guardrail has had its time. today: ISO date, of now when empty."""
+    expires = skill.metadata.get("skill-learner-expires", "")
+    return bool(expires) and expires < (today or datetime.now(timezone.utc).date().isoformat())
+
+
 def fit_for_agents(library: SkillLibrary, skills: Iterable[Skill]) -> list[Skill]:
-    return [skill for skill in skills if not reasons_to_hold(library, skill)]
+    return [
+        skill for skill in skills if not is_expired(skill) and not reasons_to_hold(library, skill)
+    ]

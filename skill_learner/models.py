@@ -143,7 +143,7 @@ class CreateSkill:
     """A new skill. trigger_key and remedy_key come from the episode behind it ("" from an LLM).
     explicit: the human said in words that this is to be remembered. unverified: it rests on a
     model's answers that no tool result confirmed. why: why it is active, or waits (the gate sets
-    these two)."""
+    these two). guardrail: it only warns of a failure that was not cured; it expires."""
 
     name: str
     description: str
@@ -155,6 +155,7 @@ class CreateSkill:
     explicit: bool = False
     unverified: bool = False
     why: str = ""
+    guardrail: bool = False
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,8 @@ class ProposalSource:
     scope: str
 
 
-Proposal = CreateSkill | PatchSkill | ArchiveSkill
-"""What a reviewer may propose. (Descriptions and merges are proposed by `curate` alone.)"""
+Proposal = CreateSkill | PatchSkill | ArchiveSkill | DescribeSkill
+"""What a reviewer may propose. (Merges are proposed by `curate` alone.)"""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from skill_learner.models import ArchiveSkill, CreateSkill, PatchSkill, Proposal
+from skill_learner.models import ArchiveSkill, CreateSkill, DescribeSkill, PatchSkill, Proposal
 
 _WORD = re.compile(r"\w+")
 
@@ -20,6 +20,8 @@ def fingerprints(proposal: Proposal) -> frozenset[str]:
         return frozenset(found)
     if isinstance(proposal, PatchSkill):
         return frozenset({_digest("patch", proposal.name, proposal.new)})
+    if isinstance(proposal, DescribeSkill):
+        return frozenset({_digest("describe", proposal.name, proposal.description)})
     assert isinstance(proposal, ArchiveSkill)
     return frozenset({_digest("archive", proposal.name)})
 

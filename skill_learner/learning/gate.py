@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skill_learner.learning.gate_changes import decide_archive, decide_patch
+from skill_learner.learning.body_check import Ground
+from skill_learner.learning.gate_changes import decide_archive, decide_describe, decide_patch
 from skill_learner.learning.gate_create import UNVERIFIED, Case, decide_create
 from skill_learner.learning.gate_policy import GatePolicy, Limits
 from skill_learner.learning.proof import collect
@@ -15,6 +16,7 @@ from skill_learner.models import (
     ArchiveSkill,
     CreateSkill,
     Decision,
+    DescribeSkill,
     PatchSkill,
     Review,
     Session,
@@ -55,6 +57,9 @@ def decide(
             decisions.append(decide_create(proposal, case))
         elif isinstance(proposal, PatchSkill):
             decisions.append(decide_patch(proposal, session, texts, skills, policy, redactor))
+        elif isinstance(proposal, DescribeSkill):
+            ground = Ground(texts, names)
+            decisions.append(decide_describe(proposal, session, ground, skills, policy))
         elif isinstance(proposal, ArchiveSkill):
             decisions.append(decide_archive(proposal, session, skills, policy))
     return tuple(with_proofs(one, session, redactor) for one in decisions)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skill_learner.learning.body_check import Ground, check_body
+from skill_learner.learning.body_check import Ground, check_body, check_sentence, unproved_spans
 from skill_learner.learning.duplicates import shares_subject
 from skill_learner.learning.evidence import (
     cited_steps,
@@ -19,10 +19,11 @@ from skill_learner.learning.fingerprint import fingerprints
 from skill_learner.learning.gate_policy import GatePolicy
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.proof import ProofTexts
+from skill_learner.learning.prose import split_sentences
 from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.safety import injection_reasons, redacted_patch
 from skill_learner.learning.session_names import session_names
-from skill_learner.models import ArchiveSkill, Decision, PatchSkill, Session, Skill
+from skill_learner.models import ArchiveSkill, Decision, DescribeSkill, PatchSkill, Session, Skill
 
 
 def decide_patch(
@@ -55,6 +56,39 @@ def decide_patch(
     if waits:
         return Decision(clean, "propose", (*waits, *faults), skill=skill.name)
     return Decision(clean, "patch", ("proved, and the text is as it was read", *faults), skill.name)
+
+
+def decide_describe(
+    proposal: DescribeSkill,
+    session: Session,
+    ground: Ground,
+    skills: Sequence[Skill],
+    policy: GatePolicy,
+) -> Decision:
+    """ "propose" for another description that the session proves: what makes a skill be found is
+    the user's to change. Else "reject"."""
+    skill = _find(skills, proposal.name)
+    fault = _target_fault(skill, proposal.name)
+    claims, faults = proved_claims(proposal.evidence, session)
+    clean = replace(proposal, evidence=claims)
+    if skill is not None and not fault:
+        unproved = unproved_spans(clean.description, ground.texts)
+        wrong = [check_sentence(one, ground) for one in split_sentences(clean.description)]
+        fault = next((reason for reason in (
+            f"{skill.name} has changed since it was read"
+            if clean.base_hash != skill.content_hash else "",
+            "" if claims else "nothing it cites is a result or the human's word",
+            "the user rejected this before" if fingerprints(clean) & policy.refused else "",
+            f"the session does not prove `{unproved[0]}`" if unproved else "",
+            f"longer than {policy.limits.description} characters"
+            if len(clean.description) > policy.limits.description else "",
+            *wrong,
+            *injection_reasons(clean.description),
+        ) if reason), "")  # fmt: skip
+    if fault:
+        return Decision(clean, "reject", (fault, *faults), skill=proposal.name)
+    why = "a description changes by the user's word only"
+    return Decision(clean, "propose", (why, *faults), skill=proposal.name)
 
 
 def decide_archive(

@@ -30,6 +30,7 @@ from skill_learner.learning.evidence import (
 from skill_learner.learning.fingerprint import fingerprints
 from skill_learner.learning.gate_changes import decide_patch
 from skill_learner.learning.gate_policy import GatePolicy
+from skill_learner.learning.guardrails import NO_CURE, guardrail_fault
 from skill_learner.learning.independence import dependence, further_evidence
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.own_check import failed_check
@@ -88,6 +89,8 @@ def decide_create(draft: CreateSkill, case: Case) -> Decision:
     if known is not None:
         return known
     clean = replace(clean, name=_free_name(clean, case))
+    if clean.guardrail:
+        clean = replace(clean, body=f"{clean.body.rstrip()}\n\n{NO_CURE}\n")
     if case.session.answers_count:
         clean = replace(clean, unverified=True, body=f"{clean.body.rstrip()}\n\n{UNVERIFIED}\n")
         notes.append("unverified: it rests on answers that no tool result confirmed")
@@ -102,6 +105,8 @@ def _refusal(draft: CreateSkill, case: Case) -> str:
         return "nothing it cites is a result or the human's word"
     if case.policy.by_model and draft.confidence < _LEAST_CONFIDENCE:
         return f"the reviewer's own confidence is only {draft.confidence:g}"
+    if draft.guardrail:
+        return guardrail_fault(draft, case.session) or complaint(draft)
     if only_failures(draft.evidence, case.session):
         return "an attempt that was never resolved"
     grounded = human_word(draft.evidence, case.session) or proves_fix(draft.evidence, case.session)
@@ -249,6 +254,8 @@ def _as_new(
         holding.append("the description names something that the session does not prove")
     if checked.untested and checked.untested >= checked.proved:
         holding.append("most of it was written and never run")
+    if draft.guardrail:
+        holding.append("a guardrail: it warns of a failure that nobody cured")
     holding.extend(_over_the_caps(draft, case))
     if case.policy.approval == "manual":
         holding.append("approval is manual")

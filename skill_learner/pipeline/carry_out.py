@@ -42,18 +42,10 @@ def carry_out(
     secrets of the session."""
     scope = scope_of(session)
     library = services.library
-    policy = GatePolicy(
-        approval=cast(Any, services.config.approval),
-        origin=reviewer.name,
-        project_key=scope,
-        limits=_limits(services),
-        refused=library.proposals.refused(),
-        patches_today=library.patches_today(),
-    )
     every: tuple[SkillState, ...] = ("active", "candidate", "archived")
     skills = [skill for skill in library.list(every) if _fits(skill, scope)]
     changes = _drop_refused(services, session, skills)
-    decisions = decide(review, session, skills, policy, redactor)
+    decisions = decide(review, session, skills, _policy(services, reviewer, scope), redactor)
     failures: list[str] = []
     parked: list[str] = []
     for decision in decisions:
@@ -76,6 +68,18 @@ def carry_out(
         failures=tuple(failures),
         parked=tuple(parked),
         reviewer=reviewer.name,
+    )
+
+
+def _policy(services: PipelineServices, reviewer: Reviewer, scope: str) -> GatePolicy:
+    library = services.library
+    return GatePolicy(
+        approval=cast(Any, services.config.approval),
+        origin=reviewer.name,
+        project_key=scope,
+        limits=_limits(services),
+        refused=library.proposals.refused(),
+        patches_today=library.patches_today(),
     )
 
 

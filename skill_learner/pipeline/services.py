@@ -12,6 +12,7 @@ from skill_learner.ledger import Ledger
 from skill_learner.models import (
     ArchiveSkill,
     CreateSkill,
+    DescribeSkill,
     PatchSkill,
     Proof,
     ProposalSource,
@@ -60,7 +61,7 @@ class Proposals(Protocol):
 
     def park(
         self,
-        proposal: PatchSkill | ArchiveSkill,
+        proposal: PatchSkill | ArchiveSkill | DescribeSkill,
         prints: Collection[str],
         source: ProposalSource,
         *,

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skill_learner.interfaces import LLMResponse
-from skill_learner.models import ArchiveSkill, Claim, CreateSkill, PatchSkill, Proposal, Skill
-from skill_learner.reviewers.answer_object import FaultyAnswerError, answer_object, kind_of
+from skill_learner.models import (
+    ArchiveSkill,
+    Claim,
+    CreateSkill,
+    DescribeSkill,
+    PatchSkill,
+    Proposal,
+    Skill,
+)
+from skill_learner.reviewers.answer_object import (
+    FaultyAnswerError,
+    answer_object,
+    kind_of,
+    step_numbers,
+)
 
 LEAST_CONFIDENCE = 0.7
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MAX_NAME = 64
 _MAX_DESCRIPTION = 1024
-_MAX_STEP_RANGE = 50
 
 _ALIASES: dict[str, tuple[str, ...]] = {
     "body": ("content", "file_content", "markdown", "skill_md", "text"),
@@ -93,11 +105,18 @@ class _Reading:
             return None
         before = len(self._faults)
         action = _field(item, "action")
-        readers = {"create": self._create, "patch": self._patch, "archive": self._archive}
+        readers = {
+            "create": self._create,
+            "guardrail": self._guardrail,
+            "patch": self._patch,
+            "describe": self._describe,
+            "archive": self._archive,
+        }
         if action is None:
             action = "patch" if {"old", "old_string"} & item.keys() else "create"
         if not isinstance(action, str) or action not in readers:
-            self._faults.append(f"{where}.action: `create`, `patch` or `archive`, not {action!r}")
+            known = ", ".join(f"`{name}`" for name in readers)
+            self._faults.append(f"{where}.action: one of {known}, not {action!r}")
             return None
         name = self._text(item, "name", where).strip()
         evidence = self._evidence(_field(item, "evidence"), f"{where}.evidence")
@@ -105,9 +124,26 @@ class _Reading:
         proposal = readers[action](item, where, name, (evidence, confidence))
         return proposal if len(self._faults) == before else None
 
-    def _create(
+    def _guardrail(
         self, item: dict[str, Any], where: str, name: str, proof: tuple[tuple[Claim, ...], float]
     ) -> Proposal:
+        return replace(self._create(item, where, name, proof), guardrail=True)
+
+    def _describe(
+        self, item: dict[str, Any], where: str, name: str, proof: tuple[tuple[Claim, ...], float]
+    ) -> Proposal:
+        self._known(name, where)
+        base_hash = self._text(item, "base_hash", where).strip()
+        description = " ".join(self._text(item, "description", where).split())
+        if len(description) > _MAX_DESCRIPTION:
+            self._faults.append(
+                f"{where}.description: {len(description)} characters; at most {_MAX_DESCRIPTION}"
+            )
+        return DescribeSkill(name, base_hash, description, proof[0])
+
+    def _create(
+        self, item: dict[str, Any], where: str, name: str, proof: tuple[tuple[Claim, ...], float]
+    ) -> CreateSkill:
         if name and (not _NAME.fullmatch(name) or len(name) > _MAX_NAME):
             self._faults.append(
                 f"{where}.name: lower-case ASCII words joined by hyphens, at most {_MAX_NAME} "
@@ -192,7 +228,7 @@ class _Reading:
         items = value if isinstance(value, list) else [value]
         numbers: list[int] = []
         for item in items:
-            read = _step_numbers(item)
+            read = step_numbers(item)
             if read is None:
                 self._faults.append(f"{where}: step numbers are expected, not {item!r}")
             else:
@@ -251,21 +287,6 @@ def _field(item: Mapping[str, Any], key: str) -> Any:
         return item[key]
     named = [alias for alias in _ALIASES.get(key, ()) if alias in item]
     return item[named[0]] if len(named) == 1 else None
-
-
-def _step_numbers(item: object) -> list[int] | None:
-    """12, "12", "#12", "S12" and "12-15" as numbers; None for anything else."""
-    if isinstance(item, int) and not isinstance(item, bool):
-        return [item]
-    if isinstance(item, float) and item.is_integer():
-        return [int(item)]
-    if not isinstance(item, str):
-        return None
-    match = re.fullmatch(r"\s*[#sSL]?(\d{1,6})(?:\s*-\s*[#sSL]?(\d{1,6}))?\s*", item)
-    if match is None:
-        return None
-    first, last = int(match[1]), int(match[2] or match[1])
-    return list(range(first, last + 1)) if 0 <= last - first <= _MAX_STEP_RANGE else None
 
 
 def _without_front_matter(body: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skill_learner.interfaces import LLMResponse
 from skill_learner.reviewers.answer_schema import TOOL_NAME
+
+_MAX_STEP_RANGE = 50
 
 
 class FaultyAnswerError(ValueError):
@@ -76,3 +79,18 @@ def kind_of(value: object) -> str:
     """What a JSON value is, in words for the one who wrote it."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
     return "nothing" if value is None else names.get(type(value), f"{value!r:.60}")
+
+
+def step_numbers(item: object) -> list[int] | None:
+    """12, "12", "#12", "S12" and "12-15" as numbers; None for anything else."""
+    if isinstance(item, int) and not isinstance(item, bool):
+        return [item]
+    if isinstance(item, float) and item.is_integer():
+        return [int(item)]
+    if not isinstance(item, str):
+        return None
+    match = re.fullmatch(r"\s*[#sSL]?(\d{1,6})(?:\s*-\s*[#sSL]?(\d{1,6}))?\s*", item)
+    if match is None:
+        return None
+    first, last = int(match[1]), int(match[2] or match[1])
+    return list(range(first, last + 1)) if 0 <= last - first <= _MAX_STEP_RANGE else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 TOOL_NAME = "submit_review"
+ACTIONS = ("create", "guardrail", "patch", "describe", "archive")
 
 _EVIDENCE_SCHEMA: dict[str, Any] = {
     "type": "array",
@@ -32,11 +33,20 @@ ANSWER_SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "action": {"type": "string", "enum": ["create", "patch", "archive"]},
+                    "action": {
+                        "type": "string",
+                        "enum": ["create", "guardrail", "patch", "describe", "archive"],
+                    },
                     "name": {"type": "string"},
-                    "description": {"type": "string", "description": "create: when to use it"},
+                    "description": {
+                        "type": "string",
+                        "description": "create, guardrail, describe: when to use it",
+                    },
                     "body": {"type": "string", "description": "create: Markdown, no front matter"},
-                    "base_hash": {"type": "string", "description": "patch: hash of what you read"},
+                    "base_hash": {
+                        "type": "string",
+                        "description": "hash of the skill you read",
+                    },
                     "old": {"type": "string", "description": "patch: text that occurs once"},
                     "new": {"type": "string", "description": "patch: the text in its place"},
                     "reason": {"type": "string", "description": "archive: why it is wrong"},

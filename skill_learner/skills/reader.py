@@ -168,6 +168,7 @@ def _from_metadata(metadata: Mapping[str, str]) -> SkillRecord:
         origin=metadata.get(PREFIX + "origin", "user"),
         scope=metadata.get(PREFIX + "scope", "user"),
         unverified=metadata.get(PREFIX + "unverified", ""),
+        expires=metadata.get(PREFIX + "expires", ""),
     )
 
 
@@ -182,5 +183,6 @@ def with_our_metadata(foreign: Mapping[str, str], record: SkillRecord) -> dict[s
         "sessions": " ".join(record.sessions[-_SHOWN_SESSIONS:]),
         "trigger": record.trigger_key[:_TRIGGER_LIMIT],
         "unverified": record.unverified,
+        "expires": record.expires,
     }
     return {**kept, **{PREFIX + key: value for key, value in ours.items() if value}}

@@ -117,7 +117,8 @@ def test_a_patch_that_does_not_fit(skill: Skill, fields: Data, expected: str) ->
         ({"evidence": [{"claim": "c", "steps": ["often"]}]}, "not 'often'"),
         ({"confidence": None}, "skills[0].confidence"),
         ({"confidence": 7}, "skills[0].confidence: a number from 0 to 1, not 7"),
-        ({"action": "delete"}, "skills[0].action: `create`, `patch` or `archive`, not 'delete'"),
+        ({"action": "delete"}, "skills[0].action: one of `create`, `guardrail`, `patch`, "),
+        ({"action": "delete"}, "`archive`, not 'delete'"),
     ],
 )
 def test_each_fault_names_its_place(sound_answer: Data, fields: Data, expected: str) -> None:
