@@ -14,6 +14,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "storage_backend": ("sqlite", "filesystem"),
     "review_when": ("", "signal", "always"),
     "approval": ("auto", "evidence", "manual"),
+    "provider": ("auto", "offline", "claude-cli", "anthropic", "openai", "command"),
     "inject": ("suggest", "body", "off"),
 }
 _RANGES: Mapping[str, tuple[float, float]] = {

@@ -177,7 +177,7 @@ def _review(job: Job) -> Station:
     if job.status == "running":
         return Station("review", "stopped", "runs now", "wait for its end")
     if job.status in ("failed", "abandoned"):
-        what = f"{job.status} after {job.attempts} starts: {job.detail}"
+        what = f"{job.status}: {job.detail}"
         return Station("review", "stopped", what, f"mend that, then {again}")
     return Station("review", "ok", job.detail)
 

@@ -24,7 +24,6 @@ _DESCRIPTION = 1_536
 
 def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
     from skill_learner.jobs import JobStore
-    from skill_learner.wiring import reviewer_name
 
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
     recent = [job for job in jobs if job.updated > time.time() - _DAY]
@@ -40,8 +39,19 @@ def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
         oldest = waiting[0].detail or "they run at the next session's start"
         yield Finding("queue", NOTE, f"{len(waiting)} wait: {oldest}", "skill-learner review")
     yield from _unreviewed(config, {job.session for job in jobs if job.is_open})
-    yield Finding("reviewer", OK, reviewer_name(config))
+    yield _reviewer(config)
     yield _ceilings(config)
+
+
+def _reviewer(config: SkillLearnerConfig) -> Finding:
+    from skill_learner.providers import what_is_missing
+    from skill_learner.wiring import reviewer_name
+
+    name = reviewer_name(config)
+    missing = what_is_missing(name, config, os.environ)
+    if missing:
+        return Finding("reviewer", FAULT, f"{name} cannot work: {missing}", "or set `provider`")
+    return Finding("reviewer", OK, name)
 
 
 def _unreviewed(config: SkillLearnerConfig, queued: set[str]) -> Iterator[Finding]:

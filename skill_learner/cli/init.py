@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from skill_learner.install.places import Scope
 
 OFFLINE = "offline"
-_NEEDS = {
-    "claude-cli": "it needs a `claude` on PATH that is logged in",
-    "anthropic": "it needs ANTHROPIC_API_KEY, and `pip install 'skill-learner[anthropic]'`",
-    "openai": "it needs OPENAI_API_KEY, and `pip install 'skill-learner[openai]'`",
-    "command": "it needs the setting `command`",
-}
 
 
 @click.command()
@@ -88,7 +82,7 @@ def _check_provider(name: str) -> None:
 def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) -> None:
     """Say what will leave the machine, and record the user's leave where it has to be asked."""
     from skill_learner.consent import consent_text, load_consent, save_consent
-    from skill_learner.providers import detect, is_usable
+    from skill_learner.providers import detect, what_is_missing
 
     def told(provider: str) -> str:
         return consent_text(provider, config.model, config.daily_reviews, config.daily_tokens)
@@ -114,8 +108,9 @@ def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) 
     elif wanted is not None or yes:
         record(offered)
         say(f"Reviewer: {offered}.")
-        if offered != OFFLINE and not is_usable(offered, config, os.environ):
-            warn(f"{offered} cannot be used yet, so reviews stay offline: {_NEEDS[offered]}")
+        missing = what_is_missing(offered, config, os.environ)
+        if missing:
+            warn(f"{offered} cannot work yet: {missing}")
     elif is_interactive():
         chosen = offered if click.confirm(f"Use {offered} for reviews?") else OFFLINE
         record(chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def command(project_dir: Path, everywhere: bool, as_json: bool) -> None:
     if as_json:
         show_json(data)
         return
-    _show(data)
+    _show(data, told=config.warnings)
 
 
 def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
@@ -146,7 +147,8 @@ def _word(row: dict[str, Any]) -> str:
     return "complete" if row["complete"] else "incomplete"
 
 
-def _show(data: dict[str, Any]) -> None:
+def _show(data: dict[str, Any], told: Sequence[str]) -> None:
+    """told: warnings that the user has read already, when the settings were."""
     _show_installs(data)
     jobs, skills, spend = data["jobs"], data["skills"], data["spend_today"]
     counts = Counter(job["status"] for job in jobs)
@@ -177,5 +179,5 @@ def _show(data: dict[str, Any]) -> None:
     from skill_learner.cli.listing import show_listings
 
     show_listings(data["listing"])
-    for warning in data["warnings"]:
+    for warning in [text for text in data["warnings"] if text not in told]:
         say(f"warning: {warning}")

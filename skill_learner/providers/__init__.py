@@ -151,6 +151,30 @@ def is_usable(name: str, config: ProviderSettings, env: Environment) -> bool:
     return name == "command" and bool(config.command)
 
 
+_NEEDS = {
+    "claude-cli": "it needs a `claude` on PATH that is logged in",
+    "anthropic": "it needs ANTHROPIC_API_KEY, and `pip install 'skill-learner[anthropic]'`",
+    "openai": "it needs OPENAI_API_KEY, and `pip install 'skill-learner[openai]'`",
+    "command": "it needs the setting `command`",
+}
+
+
+def what_is_missing(name: str, config: ProviderSettings, env: Environment) -> str:
+    """Why the provider cannot work here and now, in words for the user; "" when it seems to."""
+    import shlex
+    import shutil
+
+    if name == "openai" and _sdk_is_there(name) and (config.base_url or "OPENAI_BASE_URL" in env):
+        return ""  # a server of one's own may want no key
+    if name not in _NEEDS:
+        return ""
+    if not is_usable(name, config, env):
+        return _NEEDS[name]
+    words = shlex.split(config.command) if name == "command" else []
+    found = not words or shutil.which(words[0], path=env.get("PATH"))
+    return "" if found else f"`command` starts {words[0]}, which is not found"
+
+
 def _sdk_is_there(name: str) -> bool:
     import importlib.util
 

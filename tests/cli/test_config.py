@@ -12,6 +12,7 @@ from skill_learner.config import (
     write_hook_conf,
 )
 from skill_learner.errors import ConfigError
+from skill_learner.providers import PROVIDERS
 
 PROMISED = {
     "nudge_interval": 10,
@@ -196,3 +197,12 @@ def test_settings_are_immutable() -> None:
     config = SkillLearnerConfig()
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.nudge_interval = 5  # type: ignore[misc]
+
+
+def test_every_provider_can_be_named_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("auto", "offline", *PROVIDERS):
+        monkeypatch.setenv("SKILL_LEARNER_PROVIDER", name)
+        assert SkillLearnerConfig.load().provider == name
+    monkeypatch.setenv("SKILL_LEARNER_PROVIDER", "gpt")
+    with pytest.raises(ConfigError, match="SKILL_LEARNER_PROVIDER: provider must be one of"):
+        SkillLearnerConfig.load()

@@ -163,7 +163,7 @@ def test_an_answer_stands_although_another_provider_would_be_offered_first(
 
 def test_a_chosen_provider_that_cannot_work_yet_is_told(run: Run) -> None:
     shown = run("init", "--target", "claude-code", "--provider", "command")
-    assert "command cannot be used yet, so reviews stay offline" in shown.stderr
+    assert "command cannot work yet: it needs the setting `command`" in shown.stderr
     assert reviewer_name(SkillLearnerConfig.load(), {}) == "offline"
 
 

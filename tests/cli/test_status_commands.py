@@ -196,3 +196,24 @@ def test_numbers_agree_with_their_nouns(run: Run, add_skill: Callable[..., Any])
     assert "1 candidate, " in run("status").stdout
     add_skill("two", state="candidate")
     assert "2 candidates, " in run("status").stdout
+
+
+def test_a_setting_that_is_ignored_is_told_once(run: Run, installed: Path) -> None:
+    (installed / "skill-learner.yaml").write_text("provider: command\n")
+    shown = run("status")
+    assert shown.output.count("`provider` is ignored in a project's file") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [("", "it needs the setting `command`"), ("no-such-program -x", "starts no-such-program")],
+)
+def test_doctor_says_what_a_chosen_provider_lacks(
+    command: str, missing: str, run_json: RunJson, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILL_LEARNER_PROVIDER", "command")
+    monkeypatch.setenv("SKILL_LEARNER_COMMAND", command)
+    rows = json.loads(run("doctor", "--json", code=1).stdout)
+    (row,) = [row for row in rows if row["check"] == "reviewer"]
+    assert row["result"] == "fault"
+    assert missing in row["what"]

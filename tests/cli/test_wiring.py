@@ -48,7 +48,7 @@ def test_a_provider_that_is_named_is_used_as_named() -> None:
     config = SkillLearnerConfig(provider="command", command="my-model")
     assert reviewer_name(config, {}) == "command"
     assert build_reviewer(config, {}).name == "llm:command"
-    with pytest.raises(ConfigError, match="unknown name"):
+    with pytest.raises(ConfigError, match="provider must be one of"):
         build_reviewer(replace(config, provider="gpt"), {})
 
 
