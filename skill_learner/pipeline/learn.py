@@ -48,7 +48,7 @@ def learn_from(
     if session.first_new_step > len(session.steps):
         return nothing("nothing new since the last review")
     progress("looking for episodes")
-    redactor = _redactor(session)
+    redactor = Redactor(secret_environment_values(os.environ))
     scope = scope_of(session)
     earlier = earlier_sequences(services.paths, scope, session)
     found = find_episodes(session, earlier_sequences=earlier)
@@ -56,6 +56,7 @@ def learn_from(
         if found and not episodes:
             outcome = nothing(REVIEWED_ELSEWHERE)
         elif episodes or (review_when or services.config.review_when) == "always":
+            _remember_long_tail(session, redactor)
             reviewer = services.make_reviewer()
             metered = _meter(services, reviewer, job or session.id)
             progress(f"asking {reviewer.name}")
@@ -72,14 +73,12 @@ def learn_from(
     return outcome
 
 
-def _redactor(session: Session) -> Redactor:
-    """One that knows the environment's secrets, and those of the session that the maintained
-    scanner finds, where it is installed."""
-    redactor = Redactor(secret_environment_values(os.environ))
+def _remember_long_tail(session: Session, redactor: Redactor) -> None:
+    """Let the redactor know what the maintained scanner finds, where it is installed. (It takes
+    seconds to load, so only a session that is reviewed pays for it.)"""
     texts = [text for step in session.steps if (text := step_text(step))]
     for value in long_tail_secrets(["\n".join(texts)])[0]:
         redactor.remember(value)
-    return redactor
 
 
 def _meter(services: PipelineServices, reviewer: Reviewer, job: str) -> bool:
