@@ -294,6 +294,51 @@ def test_an_api_error_ends_a_session_without_a_stop(project: CodexSandbox) -> No
     assert project.wait_for_review(session)["status"] == "done"
 
 
+def test_an_interrupt_is_one_in_the_journal(project: CodexSandbox) -> None:
+    sleep = shell("python3 -c 'import time; time.sleep(60)'", yield_time_ms=30_000)
+    project.api.script(Reply("Waiting.", [sleep]))
+    client = subprocess.Popen(
+        project.client_command("Wait."),
+        cwd=project.project, env=project.environment(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )  # fmt: skip
+    wait_until(lambda: not project.api.replies and project.journals(), 60, project.state_report)
+    time.sleep(1)
+    os.killpg(client.pid, signal.SIGINT)
+    session = session_id(client.communicate(timeout=30)[0])
+    events = [record["e"] for record in records_of(project, session)]
+    assert events == ["SessionStart", "UserPromptSubmit", "Interrupt", "SessionEnd"]
+    job = project.wait_for_review(session)
+    assert job["status"] == "done", job
+
+
+def test_a_session_without_a_rollout_is_learned_from(project: CodexSandbox) -> None:
+    (project.project / "site.yaml").write_text(BROKEN)
+    project.api.script(*failing_then_passing())
+    done = subprocess.run(
+        project.client_command("--ephemeral", "Please get the site build to work."),
+        cwd=project.project, env=project.environment(), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    session = session_id(done.stdout)
+    assert not list((project.codex_home / "sessions").rglob(f"*{session}*"))
+    assert project.wait_for_review(session)["status"] == "done"
+    assert [r["e"] for r in records_of(project, session)].count("PostToolUse") == 5
+
+
+def test_a_prompt_that_a_skill_fits_is_given_it(learned: tuple[CodexSandbox, str]) -> None:
+    sandbox, name = learned
+    sandbox.api.script(Reply("Hello."))
+    sandbox.ask("The build stops: BuildError: E417 asset pipeline has no manifest. Why?")
+    developer = [
+        request_text(item)
+        for item in sandbox.api.requests[0]["input"]
+        if item.get("role") == "developer" and "skill-learner: learned" in request_text(item)
+    ]
+    assert len(developer) == 1
+    assert name in developer[0]
+
+
 def test_a_resumed_session_goes_on_in_its_journal(project: CodexSandbox) -> None:
     project.api.script(Reply("One.", [shell("echo one")]), Reply("Two.", [shell("echo two")]))
     session = project.ask("First.")
