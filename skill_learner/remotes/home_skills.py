@@ -28,6 +28,7 @@ from skill_learner.remotes.shared_skill import (
 )
 from skill_learner.remotes.sync_state import Pair
 from skill_learner.skills.intake import SYNC, SkillIntake
+from skill_learner.skills.library import SkillLibrary
 from skill_learner.skills.reader import PREFIX, StoredSkill
 from skill_learner.skills.validation import name_faults
 
@@ -101,6 +102,9 @@ class HomeSkills:
         self.scopes = scopes
         self.machine = machine
         self._redactor = redactor
+
+    def change_scope(self, old: str, new: str) -> None:
+        SkillLibrary(self.intake.skills_dir).change_scope(old, new)
 
     def find(self, name: str, pair: Pair | None) -> HomeSkill | None:
         stored = self.intake.find(name)

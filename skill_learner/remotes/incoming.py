@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.models import Skill
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.home_skills import (
-    UNDECIDED,
     HomeSkill,
     HomeSkills,
     origin_of,
@@ -28,6 +26,7 @@ from skill_learner.remotes.shared_skill import (
     read_shared,
 )
 from skill_learner.remotes.sync_state import Pair, SyncState
+from skill_learner.remotes.waiting import NOT_PARKED, Waiting
 from skill_learner.skills.history import now
 from skill_learner.skills.intake import ArrivingSkill, NewSkill
 from skill_learner.skills.records import SkillRecord
@@ -71,6 +70,7 @@ class Incoming:
         self._intake = homes.intake
         self._state = state
         self._dry = dry_run
+        self._waiting = Waiting(settings, homes.intake)
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
@@ -108,7 +108,7 @@ class Incoming:
             if take and home is not None:
                 self._write(pair, home, Arrival("update", theirs, theirs, theirs.state), batch)
                 pair = batch.pairs[pair.name]
-            self._end_wait(pair)
+            self._waiting.end(pair)
             settled = replace(
                 pair,
                 token=pair.parked or pair.token,
@@ -118,14 +118,6 @@ class Incoming:
             )
             self._state.save_pairs([settled])
         return Outcome("in" if take else "stays", pair.local, "taken" if take else "kept")
-
-    def resolved(self, pair: Pair, home: HomeSkill | None) -> bool:
-        """Whether a person settled a wait by what they did: edited the skill, or rejected the
-        candidate that shows both versions."""
-        if home is not None and home.shared.digest != pair.parked_home:
-            return True
-        shown = self._intake.find(pair.parked_as) if pair.parked_as else None
-        return bool(pair.parked_as) and (shown is None or shown.place.archived)
 
     # -- one skill -----------------------------------------------------------------------------
 
@@ -183,9 +175,9 @@ class Incoming:
         elif home is not None and arrival.kind == "same":
             self._note_same(fresh, home, batch)
         elif home is not None:
-            self._park(fresh, pair, home, arrival, batch)
+            batch.pairs[skill.name] = self._waiting.park(fresh, pair, home, arrival)
         if pair is not None and pair.parked and arrival.kind not in ("park", "pinned"):
-            self._end_wait(pair)
+            self._waiting.end(pair)
         if arrival.kind != "same" or pair is None:
             local = batch.pairs[skill.name].local
             detail = arrival.why if local == skill.name else f"as {local}; {arrival.why}"
@@ -236,50 +228,6 @@ class Incoming:
         same = digest == base.digest
         batch.pairs[pair.name] = replace(pair, local_hash=digest if same else "")
         batch.lineage.setdefault(home.name, set()).update((*base.lineage, base.text_digest))
-
-    def _park(
-        self, fresh: Pair, pair: Pair | None, home: HomeSkill, arrival: Arrival, batch: _Batch
-    ) -> None:
-        """Home stays; the remote's version waits, in full, for a person."""
-        shown = ""
-        if arrival.kind == "park" and arrival.skill is not None:
-            shown = self._show_both(home, arrival)
-        if pair is None:
-            skill = home.stored.skill
-            state, scope = str(skill.state), skill.scope
-            pair = replace(fresh, token="", local=home.name, local_state=state, local_scope=scope)
-        else:
-            self._end_wait(pair)
-        batch.pairs[fresh.name] = replace(
-            pair,
-            parked=fresh.token,
-            parked_home=home.shared.digest,
-            parked_as=shown,
-            parked_base=fresh.base,
-        )
-
-    def _show_both(self, home: HomeSkill, arrival: Arrival) -> str:
-        remote = self._settings.name
-        description, body = arriving.undecided_text(home, arrival.base, arrival.why, remote)
-        record = SkillRecord(
-            hash="", state="candidate", scope=home.stored.skill.scope, origin=f"sync with {remote}"
-        )
-        files = {path: (f.data, f.executable) for path, f in arrival.base.attachments.items()}
-        shown = ArrivingSkill(description, body, "", {UNDECIDED: home.name}, files, record)
-        written = self._intake.create(
-            f"{home.name}-undecided",
-            shown,
-            prefix=remote,
-            actor=f"remote:{remote}",
-            why=arrival.why,
-        )
-        return written.name
-
-    def _end_wait(self, pair: Pair) -> None:
-        if pair.parked_as:
-            self._intake.archive(
-                pair.parked_as, actor=f"remote:{self._settings.name}", why="settled"
-            )
 
     # -- words and shapes ----------------------------------------------------------------------
 
@@ -334,7 +282,6 @@ def _as_home_is(pair: Pair, skill: Skill, base: SharedSkill, merged: SharedSkill
     )
 
 
-NOT_PARKED: dict[str, Any] = {"parked": "", "parked_home": "", "parked_as": "", "parked_base": b""}
 _WORDS = {
     "create": "new",
     "rename": "new, renamed",

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.remotes.home_skills import UNDECIDED, HomeSkill, HomeSkills, pack, wanted
-from skill_learner.remotes.incoming import NOT_PARKED, Incoming, Outcome
+from skill_learner.remotes.incoming import Incoming, Outcome
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
+from skill_learner.remotes.waiting import NOT_PARKED, Waiting
 from skill_learner.skills.folder import ARCHIVE
 from skill_learner.usage import SkillUse
 
@@ -78,7 +79,7 @@ class Outgoing:
     ) -> None:
         home = self._homes.shared(self._homes.intake.at(key), pair)
         if pair is not None and pair.parked:
-            if not self._incoming.resolved(pair, home):
+            if not Waiting(self._settings, self._homes.intake).resolved(pair, home):
                 found.waiting.append(pair.local)
                 return
             pair = replace(

@@ -16,11 +16,12 @@ from pathlib import Path
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.files import locked
 from skill_learner.remotes.home_skills import HomeSkills, unpack
-from skill_learner.remotes.incoming import NOT_PARKED, Incoming, Outcome
+from skill_learner.remotes.incoming import Incoming, Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, Outgoing, own_counters
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
+from skill_learner.remotes.waiting import NOT_PARKED
 from skill_learner.usage import SkillUse
 
 MOST_ROUNDS = 6
@@ -114,6 +115,8 @@ class Synchroniser:
     def _run(self, report: SyncReport, dry_run: bool) -> None:
         marks = self._marks()
         self._cursor = self._state.note("cursor") if self._same_settings() else ""
+        if not dry_run:
+            self._arrived_projects()
         incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
         outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
         collected = Collected()
@@ -192,6 +195,14 @@ class Synchroniser:
         known = self._state.counters()
         own = own_counters(self._homes.machine, self._uses(), pairs)
         return {key: value for key, value in own.items() if value > known.get(key, 0)}
+
+    def _arrived_projects(self) -> None:
+        """Skills of a project that is known here only now get its scope."""
+        known = self._homes.scopes.arrived()
+        pairs = [p for p in self._state.pairs().values() if p.local_scope in known]
+        for old in {pair.local_scope for pair in pairs}:
+            self._homes.change_scope(old, known[old])
+        self._state.save_pairs(replace(p, local_scope=known[p.local_scope]) for p in pairs)
 
     def _came_back(self, pulled: Sequence[RemoteSkill]) -> list[RemoteSkill]:
         """Skills whose folder is gone at home: they were not archived, so they come back."""

@@ -347,6 +347,22 @@ def test_scopes_travel_by_the_name_of_the_project(make_home: MakeHome, tmp_path:
     assert two.sync().outcomes == []
 
 
+def test_a_project_that_is_known_later_gets_its_skills(
+    make_home: MakeHome, tmp_path: Path
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    (tmp_path / "a" / "shop").mkdir(parents=True)
+    one.add("deploy", scope=register(one.config.paths, tmp_path / "a" / "shop").key)
+    one.sync()
+    two.sync()
+    assert two.library.get("deploy").scope == "shared:shop"
+    (tmp_path / "b" / "shop").mkdir(parents=True)
+    key = register(two.config.paths, tmp_path / "b" / "shop").key
+    two.sync()
+    assert two.library.get("deploy").scope == key
+    assert two.sync().outcomes == one.sync().outcomes == []
+
+
 def test_pull_only_sends_nothing_and_push_only_takes_nothing(make_home: MakeHome) -> None:
     one, two = make_home("one", direction="push"), make_home("two", direction="pull")
     one.add("deploy")

@@ -1,0 +1,78 @@
+"""Skills of which two versions wait for a person: nothing of either is lost or overwritten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from skill_learner.remotes import arriving
+from skill_learner.remotes.arriving import Arrival
+from skill_learner.remotes.home_skills import UNDECIDED, HomeSkill
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.sync_state import Pair
+from skill_learner.skills.intake import ArrivingSkill, SkillIntake
+from skill_learner.skills.records import SkillRecord
+
+NOT_PARKED: dict[str, Any] = {
+    "parked": "",
+    "parked_home": "",
+    "parked_as": "",
+    "parked_base": b"",
+}
+
+
+class Waiting:
+    def __init__(self, settings: RemoteSettings, intake: SkillIntake) -> None:
+        self._settings = settings
+        self._intake = intake
+
+    def resolved(self, pair: Pair, home: HomeSkill | None) -> bool:
+        """Whether a person settled a wait by what they did: edited the skill, or rejected the
+        candidate that shows both versions."""
+        if home is not None and home.shared.digest != pair.parked_home:
+            return True
+        shown = self._intake.find(pair.parked_as) if pair.parked_as else None
+        return bool(pair.parked_as) and (shown is None or shown.place.archived)
+
+    def park(self, fresh: Pair, pair: Pair | None, home: HomeSkill, arrival: Arrival) -> Pair:
+        """Home stays; the remote's version waits, in full, for a person."""
+        shown = ""
+        if arrival.kind == "park" and arrival.skill is not None:
+            shown = self._show_both(home, arrival)
+        if pair is None:
+            skill = home.stored.skill
+            state, scope = str(skill.state), skill.scope
+            pair = replace(fresh, token="", local=home.name, local_state=state, local_scope=scope)
+        else:
+            self.end(pair)
+        return replace(
+            pair,
+            parked=fresh.token,
+            parked_home=home.shared.digest,
+            parked_as=shown,
+            parked_base=fresh.base,
+        )
+
+    def _show_both(self, home: HomeSkill, arrival: Arrival) -> str:
+        remote = self._settings.name
+        description, body = arriving.undecided_text(home, arrival.base, arrival.why, remote)
+        record = SkillRecord(
+            hash="", state="candidate", scope=home.stored.skill.scope, origin=f"sync with {remote}"
+        )
+        files = {path: (f.data, f.executable) for path, f in arrival.base.attachments.items()}
+        shown = ArrivingSkill(description, body, "", {UNDECIDED: home.name}, files, record)
+        written = self._intake.create(
+            f"{home.name}-undecided",
+            shown,
+            prefix=remote,
+            actor=f"remote:{remote}",
+            why=arrival.why,
+        )
+        return written.name
+
+    def end(self, pair: Pair) -> None:
+        """Put away the candidate that showed both versions."""
+        if pair.parked_as:
+            self._intake.archive(
+                pair.parked_as, actor=f"remote:{self._settings.name}", why="settled"
+            )
