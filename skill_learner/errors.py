@@ -7,6 +7,7 @@
     |-- LibraryError                  the library refuses a change (not ours, stale, unsafe path)
     |-- IndexUnusableError            the search index cannot be opened or made (never the library)
     |-- TranscriptError               a transcript file cannot be read at all
+    |-- StateError                    the state folder is a newer program's or another user's
     |-- JobError                      a review job cannot be run
     |-- RemoteError                   a remote answers nonsense, or refuses what was sent
     |   `-- RemoteUnavailableError    it cannot be reached now; everything goes on without it
@@ -60,6 +61,10 @@ class IndexUnusableError(SkillLearnerError):
 
 class TranscriptError(SkillLearnerError):
     exit_code = 5
+
+
+class StateError(SkillLearnerError):
+    exit_code = 9
 
 
 class JobError(SkillLearnerError):

@@ -42,6 +42,10 @@ class StatePaths:
         return self.root / "hook.conf"
 
     @property
+    def format(self) -> Path:
+        return self.root / "format"
+
+    @property
     def pause(self) -> Path:
         return self.root / "pause"
 

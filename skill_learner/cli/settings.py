@@ -12,6 +12,7 @@ import click
 from skill_learner.cli.output import warn
 from skill_learner.config import FILE_NAME, SkillLearnerConfig, write_hook_conf
 from skill_learner.errors import ConfigError
+from skill_learner.state_format import open_state
 from skill_learner.targets import TARGETS
 
 target_option = click.option(
@@ -35,6 +36,7 @@ def load(
     for warning in config.warnings:
         warn(warning)
     if config.state_dir.is_dir():
+        open_state(config.paths)
         tell_hooks()
     return config
 

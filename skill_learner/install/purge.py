@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 
 from skill_learner.errors import InstallError
+from skill_learner.files import DRAFT_SUFFIX
 from skill_learner.install.records import InstallRecord
 from skill_learner.paths import StatePaths
 
@@ -15,7 +16,8 @@ _SIGNS = ("journal", "projects", "installs", "jobs", "published", "skills/.recor
 _OURS = (
     *("hook.sh", "hook.conf", "journal", "tally", "marks", "requests", "jobs", "ledger.jsonl"),
     *("usage.sqlite*", "projects", "published", "news", "installs", "consent.json", "skills"),
-    *("index.sqlite*", "*.log", "*.log.?", "*.lock", "sequences"),
+    *("index*.sqlite*", "*.log", "*.log.?", "*.lock", "sequences", "code", "pause", "format"),
+    *("conversations", "offered", "remotes", ".request-*", f".*{DRAFT_SUFFIX}"),
 )
 
 
