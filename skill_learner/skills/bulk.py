@@ -11,7 +11,7 @@ import os
 import secrets
 from pathlib import Path
 
-from skill_learner.files import atomic_write
+from skill_learner.files import DRAFT_SUFFIX, atomic_write
 
 
 class BulkFiles:
@@ -22,7 +22,9 @@ class BulkFiles:
     def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
         """Write a file that `commit` will put in place. Its folder is there already."""
         folder, _, name = path.rpartition(os.sep)
-        temporary = f"{folder}{os.sep}.{name[:40]}.{self._mark}-{len(self._renames):x}"
+        temporary = (
+            f"{folder}{os.sep}.{name[:40]}.{self._mark}-{len(self._renames):x}{DRAFT_SUFFIX}"
+        )
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             written = os.write(descriptor, data)
@@ -31,6 +33,10 @@ class BulkFiles:
         finally:
             os.close(descriptor)
         self._renames.append((temporary, path))
+
+    def move(self, source: str, target: str) -> None:
+        """Let `commit` move a folder that is complete to where an empty one stands."""
+        self._renames.append((source, target))
 
     def commit(self) -> None:
         if not self._renames:
@@ -41,6 +47,10 @@ class BulkFiles:
                 os.replace(temporary, path)
         else:  # pragma: no cover - Windows
             for temporary, path in self._renames:
+                if os.path.isdir(temporary):
+                    os.rmdir(path)
+                    os.rename(temporary, path)
+                    continue
                 atomic_write(Path(path), Path(temporary).read_bytes())
                 os.unlink(temporary)
         self._renames.clear()

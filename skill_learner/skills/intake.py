@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -69,6 +70,7 @@ class SkillIntake:
         self._reader = SkillReader(self._folder, self._records, self._history)
         self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
         self._lock_timeout = lock_timeout
+        self._staging = self.skills_dir / ".arriving"
         self.pins = Pins(self.skills_dir / ".pins.json")
 
     # -- reading -------------------------------------------------------------------------------
@@ -171,6 +173,7 @@ class SkillIntake:
         """
         if not new:
             return {}
+        shutil.rmtree(self._staging, ignore_errors=True)  # what a kill left there
         for folder in (self.skills_dir, self._history.folder, self._history.packs):
             ensure_private_dir(folder)
         files = BulkFiles()
@@ -187,6 +190,8 @@ class SkillIntake:
         versions: dict[str, bytes] = {}
         skill_files: list[tuple[str, bytes]] = []
         ledgers: list[tuple[str, bytes]] = []
+        staged: list[tuple[str, str]] = []
+        sizes: dict[str, int] = {}
         for name, skill in new.items():
             place = self._folder.new_place(name)
             ledger = self._history.path(name)
@@ -199,15 +204,28 @@ class SkillIntake:
             )
             earlier = ledger.read_bytes() + b"\n" if version > 1 else b""
             ledgers.append((str(ledger), earlier + entry_line(entry)))
-            if skill.arriving.attachments:
-                self._write_files(place, skill.arriving)
             versions[record.hash] = data
-            skill_files.append((str(place.file), data))
+            sizes[name] = len(data)
+            if skill.arriving.attachments:
+                staged.append((self._staged(name, data, skill.arriving), str(place.folder)))
+            else:
+                skill_files.append((str(place.file), data))
         hashes = list(versions)
         pack = pack_file(self._history.packs, hashes[0], hashes[-1])
         for path, data in ((str(pack), pack_bytes(versions)), *ledgers, *skill_files):
             files.put(path, data)
-        return dict(zip(new, (len(data) for _, data in skill_files), strict=True))
+        for folder, target in staged:
+            files.move(folder, target)
+        return sizes
+
+    def _staged(self, name: str, data: bytes, arriving: ArrivingSkill) -> str:
+        """A skill with further files, complete, beside where it will stand."""
+        folder = self._staging / name
+        ensure_private_dir(folder)
+        place = Place(name, folder, folder / SKILL_FILE)
+        self._write_files(place, arriving)
+        atomic_write(place.file, data)
+        return str(folder)
 
     def update(
         self, name: str, arriving: ArrivingSkill, *, expected: str, actor: str, why: str

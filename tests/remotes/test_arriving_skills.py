@@ -166,9 +166,10 @@ def test_many_arrive_as_ours_and_can_be_undone(tmp_path: Path) -> None:
 def test_a_kill_between_the_renames_leaves_whole_skills(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(5)}
+    new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(4)}
+    new["s-4"] = NewSkill(arriving("Do 4.", scripts__x=b"x"), "from team")
     real = os.replace
-    for steps in range(12):
+    for steps in range(14):
         folder = tmp_path / str(steps)
         left = [steps]
 
@@ -182,7 +183,7 @@ def test_a_kill_between_the_renames_leaves_whole_skills(
         monkeypatch.setattr(BulkFiles, "abandon", lambda self: None)  # a kill tidies nothing
         intake = SkillIntake(folder)
         with intake.locked():
-            if steps < 11:
+            if steps < 13:
                 with pytest.raises(KeyboardInterrupt):
                     intake.create_many(new, "remote:team")
             else:

@@ -347,9 +347,7 @@ def test_scopes_travel_by_the_name_of_the_project(make_home: MakeHome, tmp_path:
     assert two.sync().outcomes == []
 
 
-def test_a_project_that_is_known_later_gets_its_skills(
-    make_home: MakeHome, tmp_path: Path
-) -> None:
+def test_a_project_that_is_known_later_gets_its_skills(make_home: MakeHome, tmp_path: Path) -> None:
     one, two = make_home("one"), make_home("two")
     (tmp_path / "a" / "shop").mkdir(parents=True)
     one.add("deploy", scope=register(one.config.paths, tmp_path / "a" / "shop").key)
