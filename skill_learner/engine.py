@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.conversation import Conversation, ConversationStore
 from skill_learner.conversation.answers import answer_messages
+from skill_learner.errors import ConfigError
 from skill_learner.injector import PromptInjector
 from skill_learner.models import Skill
 from skill_learner.skill_tools import Shape, SkillTools, named_tools, schemas
@@ -82,6 +83,8 @@ class SkillEngine:
             config = SkillLearnerConfig.load()
         elif not isinstance(config, SkillLearnerConfig):
             config = SkillLearnerConfig.from_dict(config)
+        _require(llm, "complete", "llm must have complete(messages, tools=None, max_tokens=2048)")
+        _require(embedding_provider, "embed", "embedding_provider must have embed(texts)")
         self.config = config
         parts = build_engine_parts(config, llm, embedding_provider)
         self._parts = parts
@@ -414,6 +417,11 @@ class SkillEngine:
             self._counts["faults"] += 1
             self._last_fault = why
         log.warning("skill-learner: %s", why)
+
+
+def _require(given: object, method: str, words: str) -> None:
+    if given is not None and not callable(getattr(given, method, None)):
+        raise ConfigError(f"{words}; {type(given).__name__} has not")
 
 
 def _new_id() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skill_learner import SkillEngine, SkillLearnerConfig
+from skill_learner import ConfigError, SkillEngine, SkillLearnerConfig
 from skill_learner.testing import FixedEmbeddings, ScriptedLLM
 
 Engines = Callable[..., SkillEngine]
@@ -302,6 +302,13 @@ def test_a_conversation_goes_to_no_other_provider(
     while not same.requests and time.monotonic() < deadline:
         time.sleep(0.02)
     assert "Why does the worker grow?" in same.requests[0].messages[1]["content"]
+
+
+def test_objects_of_the_wrong_kind_are_refused_at_once(make_engine: Engines) -> None:
+    with pytest.raises(ConfigError, match="complete"):
+        make_engine(object())
+    with pytest.raises(ConfigError, match="embed"):
+        make_engine(embedding_provider="model")
 
 
 def test_fixed_embeddings_ship_for_tests() -> None:
