@@ -10,7 +10,7 @@ from skill_learner.learning.episodes import find_episodes
 from skill_learner.learning.proof_lines import step_text
 from skill_learner.learning.redaction import Redactor, secret_environment_values
 from skill_learner.ledger import Ceilings
-from skill_learner.models import Session
+from skill_learner.models import Episode, Review, Session
 from skill_learner.pipeline.carry_out import carry_out
 from skill_learner.pipeline.encounters import remember_encounters
 from skill_learner.pipeline.fleet_turn import REVIEWED_ELSEWHERE, FleetMeter, fleet_turn
@@ -58,12 +58,9 @@ def learn_from(
         elif episodes or (review_when or services.config.review_when) == "always":
             _remember_long_tail(session, redactor)
             reviewer = services.make_reviewer()
-            metered = _meter(services, reviewer, job or session.id)
             progress(f"asking {reviewer.name}")
-            if metered:
-                review = review_parts(services, session, reviewer, episodes, redactor)
-            else:
-                review = reviewer.review(build_request(services, session, episodes, redactor))
+            metered = _meter(services, reviewer, job or session.id)
+            review = _ask(services, session, reviewer, episodes, redactor, metered=metered)
             shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
             outcome = carry_out(services, session, review, reviewer, shown, redactor)
         else:
@@ -71,6 +68,20 @@ def learn_from(
     remember_encounters(services, session, outcome, found, redactor)
     remember_sequence(services.paths, scope, session, redactor)
     return outcome
+
+
+def _ask(
+    services: PipelineServices,
+    session: Session,
+    reviewer: Reviewer,
+    episodes: tuple[Episode, ...],
+    redactor: Redactor,
+    *,
+    metered: bool,
+) -> Review:
+    if metered:
+        return review_parts(services, session, reviewer, episodes, redactor)
+    return reviewer.review(build_request(services, session, episodes, redactor))
 
 
 def _remember_long_tail(session: Session, redactor: Redactor) -> None:
