@@ -17,7 +17,7 @@ _OURS = (
     *("hook.sh", "hook.conf", "journal", "tally", "marks", "requests", "jobs", "ledger.jsonl"),
     *("usage.sqlite*", "projects", "published", "news", "installs", "consent.json", "skills"),
     *("index*.sqlite*", "*.log", "*.log.?", "*.lock", "sequences", "code", "pause", "format"),
-    *("conversations", "offered", "remotes", ".request-*", f".*{DRAFT_SUFFIX}"),
+    *("conversations", "offered", "remotes", "trusted.json", ".request-*", f".*{DRAFT_SUFFIX}"),
 )
 
 

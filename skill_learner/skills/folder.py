@@ -108,7 +108,7 @@ class SkillFolder:
         ensure_private_dir(self.root)
         if folder.is_symlink():
             raise LibraryError(f"{folder} is a link; nothing is written through it")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         return Place(name, folder, folder / SKILL_FILE)
 
     def to_archive(self, place: Place) -> Place:

@@ -271,7 +271,7 @@ class SkillIntake:
             if _read(target) == data and os.access(target, os.X_OK) == executable:
                 continue
             self._keep(target)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            ensure_private_dir(target.parent)
             atomic_write(target, data, 0o700 if executable else 0o600)
         for relative in arriving.dropped:
             target = self._inside(place, relative)

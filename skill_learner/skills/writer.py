@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from skill_learner.errors import LibraryError
-from skill_learner.files import atomic_write
+from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.models import Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import parse, render
@@ -66,7 +66,7 @@ class SkillWriter:
         try:
             for relative, (content, executable) in attachments.items():
                 target = place.folder.joinpath(*relative.split("/"))
-                target.parent.mkdir(parents=True, exist_ok=True)
+                ensure_private_dir(target.parent)
                 atomic_write(target, content, 0o700 if executable else 0o600)
             theirs = not is_our_form(data, place.name)
             return self.write(place, data, record, change, theirs=theirs)

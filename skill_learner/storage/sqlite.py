@@ -145,6 +145,7 @@ class SqliteIndex:
         if self._connection is None:
             try:
                 ensure_private_dir(self._db.parent)
+                self._db.touch(mode=0o600)  # SQLite's other files take after this one
             except OSError as error:
                 raise sqlite3.OperationalError(str(error)) from error
             connection = sqlite3.connect(

@@ -1,0 +1,250 @@
+"""What no setting and no folder may lead to: open files, sockets, shells, links out, POSIX only."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_sandbox import SESSION, HookSandbox
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def work_of_a_day(hooks: HookSandbox, run: Run) -> None:
+    """Hooks, a review that learns, and most commands."""
+    run("init", "--target", "claude-code", "--provider", "offline")
+    test, file = "pytest tests/test_cart.py", str(hooks.project / "settings.toml")
+    error = "FAILED tests/test_cart.py - ValueError: currency code missing in settings.toml"
+    edit = {"file_path": file, "old_string": "[shop]", "new_string": '[shop]\ncurrency = "EUR"'}
+    calls = [
+        ("PostToolUseFailure", "Bash", {"command": test}, {"error": f"Exit code 1\n{error}"}),
+        ("PostToolUse", "Edit", edit, {"tool_response": {"filePath": file}}),
+        ("PostToolUse", "Bash", {"command": test}, {"tool_response": {"stdout": "1 passed"}}),
+    ]
+    hooks.run("SessionStart", hooks.payload("SessionStart", source="startup"))
+    words = hooks.payload("UserPromptSubmit", prompt="make the checkout tests pass")
+    hooks.run("UserPromptSubmit", words)
+    for number, (event, tool, given, more) in enumerate(calls):
+        call = {"tool_name": tool, "tool_input": given, "tool_use_id": f"toolu_{number}", **more}
+        hooks.run(event, hooks.payload(event, **call))
+    hooks.run("SessionEnd", hooks.payload("SessionEnd", reason="other"))
+    run("review")
+    run("remember", "deploy needs a VPN")
+    (name, *_) = [row["name"] for row in json.loads(run("list", "--all", "--json").stdout)]
+    run("approve", name)
+    for command in (
+        ("list",), ("show", name), ("search", "currency"), ("stats",), ("status",), ("why",),
+        ("history", name), ("doctor",), ("reindex",), ("pause", "1h"), ("resume",), ("undo", name),
+    ):  # fmt: skip
+        run(*command)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="permission bits")
+@pytest.mark.parametrize("umask", [0, 0o002, 0o022])
+def test_whatever_the_umask_the_state_is_the_users_alone(
+    hooks: HookSandbox, run: Run, umask: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        work_of_a_day(hooks, run)
+    finally:
+        os.umask(before)
+    (hooks.state / "hook.sh").chmod(0o600)  # written by the sandbox itself
+    paths = [path for path in hooks.state.rglob("*") if not path.is_symlink()]
+    assert len(paths) > 30
+    opened = {str(path): oct(path.stat().st_mode) for path in paths if path.stat().st_mode & 0o077}
+    assert opened == {}
+
+
+@pytest.mark.process
+def test_nothing_opens_a_socket_without_a_provider(
+    hooks: HookSandbox, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a socket was opened")
+
+    for name in ("socket", "create_connection", "getaddrinfo"):
+        monkeypatch.setattr(socket, name, refuse)
+    work_of_a_day(hooks, run)
+
+
+@pytest.mark.process
+def test_the_command_provider_runs_without_a_shell(
+    hooks: HookSandbox, run: Run, settings: Callable[[str], None], tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    program = tmp_path / "model.py"
+    program.write_text(
+        f"import sys, json; open({str(told)!r}, 'w').write(json.dumps(sys.argv[1:]))\n"
+        "print(json.dumps({'content': '{}'}))\n"
+    )
+    trap = tmp_path / "trap"
+    words = f"{sys.executable} {program} $(touch\\ {trap}) ; '|' `id` $HOME *"
+    settings(f"provider: command\ncommand: {json.dumps(words)}\nreview_when: always\n")
+    hooks.run("UserPromptSubmit", hooks.payload("UserPromptSubmit", prompt="hello"))
+    run("review", "--session", SESSION, code=6)
+    assert json.loads(told.read_text()) == [f"$(touch {trap})", ";", "|", "`id`", "$HOME", "*"]
+    assert not trap.exists()
+
+
+@pytest.mark.process
+def test_links_in_the_state_and_library_folders_lead_nowhere_out(
+    hooks: HookSandbox, run: Run, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    skill = outside / "SKILL.md"
+    skill.write_text("---\nname: stranger\ndescription: Use when x.\n---\nmine\n")
+    (hooks.state / "skills").mkdir()
+    (hooks.state / "skills" / "stranger").symlink_to(outside)
+    (hooks.state / "journal").mkdir()
+    (hooks.state / "journal" / f"{SESSION}.jsonl").symlink_to(outside / "journal")
+    before = {path.name: path.read_bytes() for path in outside.iterdir()}
+    hooks.run("UserPromptSubmit")
+    assert "OSError" in hooks.log() or "Error" in hooks.log()
+    for command in (("reject", "stranger"), ("approve", "stranger"), ("undo", "stranger")):
+        assert run(*command, code=4).output
+    run("purge", "--yes")
+    run("doctor", "--fix")
+    assert {path.name: path.read_bytes() for path in outside.iterdir()} == before
+
+
+def test_a_skill_that_brings_scripts_brings_them_as_bytes(
+    hooks: HookSandbox, run: Run, tmp_path: Path
+) -> None:
+    trap = tmp_path / "trap"
+    source = tmp_path / "given" / "evil"
+    (source / "scripts").mkdir(parents=True)
+    (source / "SKILL.md").write_text(
+        f"---\nname: evil\ndescription: Use when evil.\n---\n`touch {trap}`\n$(touch {trap})\n"
+    )
+    script = source / "scripts" / "run.sh"
+    script.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    script.chmod(0o755)
+    run("import", str(tmp_path / "given"))
+    run("show", "evil")
+    run("search", "evil")
+    run("doctor")
+    assert not trap.exists()
+
+
+# -- systems that are not here -------------------------------------------------------------------
+
+POSIX_ONLY = ("posix", "fcntl", "resource", "pwd", "grp", "termios", "syslog", "pty", "tty")
+HOT = ("hook_runtime.process", "hook_runtime.state_folder", "hook_runtime.session_start",
+       "hook_runtime.requests", "hook_runtime.recovery", "hook_runtime.follow_up",
+       "hook_runtime.fault_log", "hook_runtime.detach", "hook_runtime.code_cache",
+       "hook_runtime.worktree", "hook_runtime.twins", "hook_runtime.prompt_search",
+       "hook_runtime.offer")  # fmt: skip
+"""Modules that only a hook process on a POSIX system loads."""
+
+
+@pytest.mark.process
+def test_everything_but_the_hook_itself_imports_without_posix_modules() -> None:
+    names = sorted(
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in (ROOT / "skill_learner").rglob("*.py")
+        if path.name != "__main__.py"
+    )
+    names = [name for name in names if name.removeprefix("skill_learner.") not in HOT]
+    assert len(names) > 120
+    code = (
+        "import sys, os, types, importlib, subprocess, tempfile, shutil, json\n"
+        "import unittest.mock, asyncio, concurrent.futures\n"
+        "nt = types.ModuleType('nt'); nt.__dict__.update(sys.modules['posix'].__dict__)\n"
+        "sys.modules['nt'] = nt\n"
+        "import click, yaml, rich.console, platformdirs, sqlite3, http.client, urllib.request\n"
+        f"for name in {POSIX_ONLY!r}: sys.modules[name] = None\n"
+        "failed = {}\n"
+        f"for name in {names!r}:\n"
+        "    try: importlib.import_module(name)\n"
+        "    except Exception as fault: failed[name] = f'{type(fault).__name__}: {fault}'\n"
+        "print(json.dumps(failed))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert json.loads(done.stdout) == {}
+
+
+def test_locks_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import types
+
+    from skill_learner import files
+
+    calls: list[int] = []
+    taken = {"by other": False}
+
+    def locking(descriptor: int, mode: int, size: int) -> None:
+        calls.append(mode)
+        if taken["by other"]:
+            raise OSError(36, "Resource deadlock avoided")
+
+    fake = types.SimpleNamespace(locking=locking, LK_LOCK=1, LK_NBLCK=2)
+    monkeypatch.setitem(sys.modules, "msvcrt", fake)
+    monkeypatch.setattr(files.sys, "platform", "win32")
+    with files.locked(tmp_path / "a.lock"):
+        assert calls == [1]
+    taken["by other"] = True
+    with pytest.raises(TimeoutError), files.locked(tmp_path / "a.lock", timeout=0):
+        pass
+    assert calls == [1, 2]
+
+
+def test_a_process_on_windows_is_asked_for_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ctypes
+    import types
+
+    from skill_learner import tally
+
+    asked: list[int] = []
+
+    def open_process(rights: int, inherit: bool, pid: int) -> int:
+        asked.append(pid)
+        return 5 if pid == 42 else 0
+
+    kernel = types.SimpleNamespace(
+        OpenProcess=open_process,
+        CloseHandle=lambda handle: None,
+        GetExitCodeProcess=lambda handle, code: 0,
+    )
+    windll = types.SimpleNamespace(kernel32=kernel)
+    monkeypatch.setattr(ctypes, "windll", windll, raising=False)
+    monkeypatch.setattr(tally.sys, "platform", "win32")
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("os.kill ends a process on Windows"))
+    assert tally.process_runs(42)
+    assert not tally.process_runs(43)
+    assert asked == [42, 43]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        r"C:\Users\Ann Lee\AppData\Python\python.exe",
+        r"\\?\C:\very long\python.exe",
+        r"C:\O'Brien\py$x&y\python.exe",
+        "C:\\Üser\\日本\\python.exe",
+    ],
+)
+def test_the_windows_entries_carry_any_path(path: str) -> None:
+    from skill_learner.targets import TARGETS, get_target
+
+    launch = [path, "-I", "-S", r"C:\x\hooks\entry.py", r"C:\x", r"C:\Users\Ann Lee\.skill_learner"]
+    for name in TARGETS:
+        target = get_target(name)
+        entry = json.loads(json.dumps(target.windows_entry(target.EVENTS[0], launch)))
+        (hook,) = entry.get("hooks", [entry])
+        assert target.is_our_hook(hook)
+        told = json.dumps(hook, ensure_ascii=False)
+        assert json.dumps(path.replace("'", "''"), ensure_ascii=False)[1:-1] in told or (
+            json.dumps(path, ensure_ascii=False)[1:-1] in told
+        )
