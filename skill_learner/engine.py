@@ -3,61 +3,27 @@
 from __future__ import annotations
 
 import atexit
-import contextvars
-import logging
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.conversation import Conversation, ConversationStore
+from skill_learner.conversation import ConversationStore
 from skill_learner.conversation.answers import answer_messages
 from skill_learner.errors import ConfigError
+from skill_learner.faults import FaultLog, never_raises
+from skill_learner.host_sessions import HostSession, HostSessions, new_id
 from skill_learner.injector import PromptInjector
 from skill_learner.models import Skill
 from skill_learner.skill_tools import Shape, SkillTools, named_tools, schemas
-from skill_learner.trigger import ReviewTrigger
 
 if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.reviewer import BackgroundReviewer
 
-log = logging.getLogger("skill_learner")
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 _AT_EXIT: set[SkillEngine] = set()
-_MOST_OPEN = 10_000
-"""Sessions that are never ended must not fill a host's memory: the oldest is ended then."""
-
-
-def _never_raises(instead: Any) -> Callable[[_Method], _Method]:
-    """A method whose faults are logged and counted, never the agent's: it returns `instead`."""
-
-    def decorate(method: _Method) -> _Method:
-        @wraps(method)
-        def guarded(self: SkillEngine, *args: Any, **kwargs: Any) -> Any:
-            try:
-                return method(self, *args, **kwargs)
-            except Exception as error:
-                self._note_fault(f"{method.__name__}: {type(error).__name__}: {error}")
-                return instead() if callable(instead) else instead
-
-        return guarded  # type: ignore[return-value]  # the same signature, by wraps
-
-    return decorate
-
-
-@dataclass
-class _OpenSession:
-    conversation: Conversation
-    trigger: ReviewTrigger
-    stored: int = 0
-    given: set[str] = field(default_factory=set)
-    lock: threading.RLock = field(default_factory=threading.RLock)
 
 
 class SkillEngine:
@@ -90,11 +56,11 @@ class SkillEngine:
         self._parts = parts
         self._injector = PromptInjector(parts.skills, config.prompt_tokens)
         self._store = ConversationStore(config.library_paths)
-        self._sessions: dict[str, _OpenSession] = {}
+        self.faults = FaultLog()
+        self._sessions = HostSessions(config.nudge_interval)
         self._lock = threading.RLock()
-        self._current: contextvars.ContextVar[str] = contextvars.ContextVar(f"skills-{id(self)}")
-        self._counts = {"sessions": 0, "turns": 0, "tool_calls": 0, "prompts": 0, "faults": 0}
-        self._last_fault = ""
+        self._ended = Counter[str]()
+        self._prompts = 0
         self._closed = False
         self._tools = SkillTools(
             parts.library,
@@ -113,7 +79,7 @@ class SkillEngine:
 
     # -- what a host calls -----------------------------------------------------------------------
 
-    @_never_raises("")
+    @never_raises("")
     def on_session_start(
         self, query: str = "", *, tools: Any = None, session: str | None = None
     ) -> str:
@@ -125,7 +91,7 @@ class SkillEngine:
         opened = self.begin_session(session)
         return self.skills_prompt(query, tools=tools, session=opened)
 
-    @_never_raises(None)
+    @never_raises(None)
     def on_tool_call(
         self,
         name: str,
@@ -143,7 +109,7 @@ class SkillEngine:
             opened.conversation.tool_call(str(name), given, text, failed=failed)
             self._advance(opened)
 
-    @_never_raises(None)
+    @never_raises(None)
     def on_turn_complete(
         self,
         messages: Iterable[Any] | None = None,
@@ -164,7 +130,7 @@ class SkillEngine:
             opened.conversation.turns += 1
             self._advance(opened)
 
-    @_never_raises(False)
+    @never_raises(False)
     def on_session_end(
         self,
         messages: Iterable[Any] | None = None,
@@ -177,7 +143,7 @@ class SkillEngine:
         Waits for it `wait` seconds: by default `review_timeout`, and not at all on the thread of a
         running event loop. What takes longer goes on behind the program.
         """
-        session_id = self._session_id(session)
+        session_id = self._sessions.meant(session)
         if session_id is None and messages is None:
             return True
         opened = self._session(session_id)
@@ -193,31 +159,31 @@ class SkillEngine:
             wait = 0.0 if _on_event_loop() else self.config.review_timeout
         return self.reviewer.wait(wait, session_id)
 
-    @_never_raises(list)
+    @never_raises(list)
     def get_relevant_skills(self, query: str, top_k: int | None = None) -> list[Skill]:
         """The active skills that serve a task, best first, at most `top_k` (`semantic_top_k`)."""
         return list(self._parts.skills.relevant(query, top_k or self.config.semantic_top_k))
 
     def get_stats(self) -> dict[str, Any]:
         """Numbers as plain data: skills by state, uses, what this engine counted, its reviews."""
-        with self._lock:
-            open_sessions = list(self._sessions.values())
-            counts = dict(self._counts)
-        stats: dict[str, Any] = {
-            "skills": self._skill_counts(),
+        sessions = self._sessions.all()
+        skills = self._skill_counts()
+        return {
+            "skills": skills,
+            "total_skills": sum(skills.values()),
             "uses": self._use_counts(),
-            **counts,
-            "turns": counts["turns"] + sum(s.conversation.turns for s in open_sessions),
-            "tool_calls": counts["tool_calls"]
-            + sum(s.conversation.tool_calls for s in open_sessions),
-            "open_sessions": len(open_sessions),
-            "unreviewed": sum(opened.trigger.unreviewed for opened in open_sessions),
-            "last_fault": self._last_fault,
+            "sessions": self._sessions.begun,
+            "open_sessions": len(sessions),
+            "turns": self._ended["turns"] + sum(s.conversation.turns for s in sessions),
+            "tool_calls": self._ended["tool_calls"]
+            + sum(s.conversation.tool_calls for s in sessions),
+            "unreviewed": sum(s.trigger.unreviewed for s in sessions),
+            "prompts": self._prompts,
+            "faults": self.faults.count,
+            "last_fault": self.faults.last,
+            "reviews": _review_counts(self.reviewer),
             "embedding": self._parts.skills.embedding_state(),
         }
-        stats["total_skills"] = sum(stats["skills"].values())
-        stats["reviews"] = self._review_counts()
-        return stats
 
     def tools(self, shape: Shape = "anthropic") -> list[dict[str, Any]]:
         """JSON schemas of `load_skill`, `search_skills`, `save_skill` as Anthropic or OpenAI has
@@ -228,9 +194,9 @@ class SkillEngine:
         """Run one of `tools()`; arguments as an object or as JSON. The text is for the model:
         errors are told in it, nothing is raised."""
         try:
-            return self._tools.handle(name, arguments, self._session_id(session) or "")
+            return self._tools.handle(name, arguments, self._sessions.meant(session) or "")
         except Exception as error:
-            self._note_fault(f"{name}: {type(error).__name__}: {error}")
+            self.faults.note(f"{name}: {type(error).__name__}: {error}")
             return f"Error: {name} failed."
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -247,9 +213,8 @@ class SkillEngine:
             if self._closed:
                 return True
             self._closed = True
-            sessions = list(self._sessions.values())
-        for opened in sessions:
-            self._end_quietly(opened)
+        for session in self._sessions.all():
+            self._end_quietly(session)
         done = True
         if self.reviewer is not None:
             done = self.reviewer.close(self.config.review_timeout if timeout is None else timeout)
@@ -269,61 +234,35 @@ class SkillEngine:
 
     def begin_session(self, session: str | None = None) -> str:
         """Start a session (or go on with one of that name) for this thread or task."""
-        session_id = session or _new_id()
-        self._current.set(session_id)
-        self._open(session_id)
+        session_id = self._sessions.begin(session)
+        _AT_EXIT.add(self)
+        for old in self._sessions.surplus():
+            self._end_quietly(old)
         return session_id
 
     def current_session(self) -> str | None:
         """The open session of this thread or task."""
-        session_id = self._current.get("")
-        return session_id if session_id in self._sessions else None
+        return self._sessions.current()
 
-    @_never_raises("")
+    @never_raises("")
     def skills_prompt(self, query: str = "", *, tools: Any = None, session: str = "") -> str:
         """The prompt alone, for a task; the skills that stand in it in full count as used."""
         prompt = self._injector.build(
             query, tools=named_tools(tools), top_k=self.config.semantic_top_k
         )
         with self._lock:
-            self._counts["prompts"] += bool(prompt.text)
+            self._prompts += bool(prompt.text)
         for name in prompt.whole:
             self._note_use(name, session)
         return prompt.text
 
     # -- below -----------------------------------------------------------------------------------
 
-    def _session_id(self, session: str | None) -> str | None:
-        """The session meant: the named one, this thread's or task's, or the only one there is."""
-        if session is not None:
-            return session
-        current = self.current_session()
-        if current is None and len(self._sessions) == 1 and not self._current.get(""):
-            return next(iter(self._sessions), None)
-        return current
+    def _session(self, session: str | None) -> HostSession:
+        _AT_EXIT.add(self)
+        return self._sessions.open(self._sessions.meant(session) or self.begin_session())
 
-    def _session(self, session: str | None) -> _OpenSession:
-        session_id = self._session_id(session)
-        return self._open(session_id or self.begin_session())
-
-    def _open(self, session_id: str) -> _OpenSession:
-        with self._lock:
-            opened = self._sessions.get(session_id)
-            if opened is not None:
-                return opened
-            opened = _OpenSession(
-                Conversation(session_id), ReviewTrigger(self.config.nudge_interval)
-            )
-            self._sessions[session_id] = opened
-            self._counts["sessions"] += 1
-            surplus = len(self._sessions) - _MOST_OPEN
-            oldest = list(self._sessions.values())[:surplus] if surplus > 0 else []
-            _AT_EXIT.add(self)
-        for old in oldest:
-            self._end_quietly(old)
-        return opened
-
-    def _advance(self, opened: _OpenSession) -> None:
+    def _advance(self, opened: HostSession) -> None:
         """Store what is new, count it, and ask for a review when one is due."""
         opened.trigger.note(opened.conversation.activity)
         self._keep(opened)
@@ -331,7 +270,7 @@ class SkillEngine:
             opened.trigger.asked(opened.stored)
             self.reviewer.submit(opened.conversation.id, "nudge")
 
-    def _keep(self, opened: _OpenSession) -> None:
+    def _keep(self, opened: HostSession) -> None:
         if self.reviewer is None:
             return
         session_id = opened.conversation.id
@@ -341,23 +280,23 @@ class SkillEngine:
             self._store.add(session_id, fresh, sorted(opened.given))
             opened.stored += len(fresh)
 
-    def _end(self, opened: _OpenSession) -> None:
+    def _end(self, opened: HostSession) -> None:
         session_id = opened.conversation.id
+        if self._sessions.close(session_id) is None:
+            return
         with self._lock:
-            if self._sessions.pop(session_id, None) is None:
-                return
-            self._counts["turns"] += opened.conversation.turns
-            self._counts["tool_calls"] += opened.conversation.tool_calls
+            self._ended["turns"] += opened.conversation.turns
+            self._ended["tool_calls"] += opened.conversation.tool_calls
         opened.trigger.note(opened.conversation.activity)
         self._keep(opened)
         if self.reviewer is not None and opened.stored:
             self._store.mark_ended(session_id)
             self.reviewer.submit(session_id, "session_end")
-        if not self._sessions and self.reviewer is None:
+        if self.reviewer is None and not self._sessions.all():
             _AT_EXIT.discard(self)
 
-    @_never_raises(None)
-    def _end_quietly(self, opened: _OpenSession) -> None:
+    @never_raises(None)
+    def _end_quietly(self, opened: HostSession) -> None:
         with opened.lock:
             opened.conversation.flush()
             self._end(opened)
@@ -369,15 +308,15 @@ class SkillEngine:
         if skills:
             self._saved(skills)
 
-    @_never_raises(None)
+    @never_raises(None)
     def _saved(self, names: Sequence[str]) -> None:
         """What was saved is indexed and embedded now, not when the next agent waits for it."""
         self._parts.skills.saved(names)
 
-    @_never_raises(None)
+    @never_raises(None)
     def _note_use(self, name: str, session: str = "") -> None:
         """Each skill counts once a session, when its text was given to the agent."""
-        session_id = session or self.current_session() or _new_id()
+        session_id = session or self.current_session() or new_id()
         opened = self._sessions.get(session_id)
         if opened is not None:
             if name in opened.given:
@@ -385,47 +324,38 @@ class SkillEngine:
             opened.given.add(name)
         self._parts.usage.note([name], session_id, time.time())
 
-    @_never_raises(dict)
+    @never_raises(dict)
     def _skill_counts(self) -> dict[str, int]:
         counted = self._parts.skills.state_counts()
         return {state: counted.get(state, 0) for state in ("active", "candidate", "archived")}
 
-    @_never_raises(dict)
+    @never_raises(dict)
     def _use_counts(self) -> dict[str, int]:
         if not self.config.library_paths.usage_db.exists():
             return {}
         return {name: use.count for name, use in self._parts.usage.counts().items()}
 
-    def _review_counts(self) -> dict[str, Any]:
-        if self.reviewer is None:
-            return {"enabled": False, "completed": 0, "failed": 0, "waiting": 0}
-        counts = self.reviewer.counts
-        return {
-            "enabled": True,
-            "completed": counts.completed,
-            "failed": counts.failed,
-            "waiting": self.reviewer.waiting,
-            "provider_errors": counts.provider_errors,
-            "last_error": counts.last_error,
-            "skills_created": counts.skills["created"],
-            "skills_patched": counts.skills["patched"],
-            "skills_archived": counts.skills["archived"],
-        }
 
-    def _note_fault(self, why: str) -> None:
-        with self._lock:
-            self._counts["faults"] += 1
-            self._last_fault = why
-        log.warning("skill-learner: %s", why)
+def _review_counts(reviewer: BackgroundReviewer | None) -> dict[str, Any]:
+    if reviewer is None:
+        return {"enabled": False, "completed": 0, "failed": 0, "waiting": 0}
+    counts = reviewer.counts
+    return {
+        "enabled": True,
+        "completed": counts.completed,
+        "failed": counts.failed,
+        "waiting": reviewer.waiting,
+        "provider_errors": counts.provider_errors,
+        "last_error": counts.last_error,
+        "skills_created": counts.skills["created"],
+        "skills_patched": counts.skills["patched"],
+        "skills_archived": counts.skills["archived"],
+    }
 
 
 def _require(given: object, method: str, words: str) -> None:
     if given is not None and not callable(getattr(given, method, None)):
         raise ConfigError(f"{words}; {type(given).__name__} has not")
-
-
-def _new_id() -> str:
-    return os.urandom(16).hex()
 
 
 def _listed(messages: Any) -> list[Any]:
