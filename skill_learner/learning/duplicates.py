@@ -90,7 +90,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 def as_patch(draft: CreateSkill, skill: Skill) -> PatchSkill | None:
     """A patch that adds to a skill the lines of a draft that it does not hold yet, below the same
     heading where there is one; None when there is nothing to add, or no place that is unique."""
-    known = [_words(line) for line in skill.body.splitlines() if line.strip()]
+    known = [_words(unit) for _, units in _sections(skill.body) for unit in units]
     for heading, lines in _sections(draft.body):
         added = [line for line in lines if _is_new(line, known)]
         if not added:

@@ -42,11 +42,13 @@ def _proof(claim: Claim, step: Step, session: Session, redactor: Redactor) -> Pr
 
 
 def step_text(step: Step) -> str:
-    """Everything a step says, as its digest is taken over it."""
+    """Everything a step says, as its digest is taken over it: words, what was sent, what came."""
     call = step.call
-    return "\n".join(
-        part for part in (step.text, command_of(call), (call.result or "") if call else "") if part
-    )
+    if call is None:
+        return step.text
+    line = command_of(call)
+    sent = [line] if line else [value for value in call.input.values() if isinstance(value, str)]
+    return "\n".join(part for part in (step.text, *sent, call.result or "") if part)
 
 
 def _telling_line(claim: str, step: Step) -> str:
