@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skill_learner.pipeline import PipelineServices
     from skill_learner.remotes.background import BackgroundSync
     from skill_learner.remotes.fleet import Fleet
+    from skill_learner.remotes.postgres_connection import PostgresConnection
     from skill_learner.remotes.settings import RemoteSettings
     from skill_learner.remotes.sync import Synchroniser, SyncReport
     from skill_learner.search import SkillSearch
@@ -115,19 +116,28 @@ def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchron
 
 def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
     """What the workers of one PostgreSQL library share; None without such a remote."""
+    found = _fleet_remote(config)
+    if found is None:
+        return None
+    from skill_learner.remotes.fleet import Fleet
+
+    return Fleet(*found)
+
+
+def _fleet_remote(config: SkillLearnerConfig) -> tuple[PostgresConnection, str] | None:
+    """A connection to the first database among the remotes, not yet opened, and this machine's
+    label."""
     if not config.remotes:
         return None
     from skill_learner.remotes.settings import remote_settings
 
     for settings in remote_settings(config.remotes):
         if settings.engine == "postgres":
-            from skill_learner.remotes.fleet import Fleet
             from skill_learner.remotes.postgres_connection import PostgresConnection
             from skill_learner.remotes.sync_state import SyncState
 
             state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
-            connection = PostgresConnection(settings.url, settings.library)
-            return Fleet(connection, state.machine)
+            return PostgresConnection(settings.url, settings.library), state.machine
     return None
 
 
@@ -295,14 +305,29 @@ def _embedding_search(
 
     named = (getattr(provider, key, None) for key in ("model_name", "model"))
     model = next((name for name in named if isinstance(name, str) and name), "")
+    identity = f"{provider_identity(provider)} {model}".strip()
     return EmbeddingSearch(
         library,
         lambda: {key: Known(*told) for key, told in search.digests().items()},
-        provider,
+        _shared_embeddings(config, provider, identity),
         VectorStore(config.index_db.with_name(f"{config.index_db.stem}-vectors.sqlite")),
-        f"{provider_identity(provider)} {model}".strip(),
+        identity,
         Limits(config.semantic_threshold, config.embedding_timeout, bounded),
     )
+
+
+def _shared_embeddings(
+    config: SkillLearnerConfig, provider: EmbeddingProvider, identity: str
+) -> EmbeddingProvider:
+    """The provider, behind the vectors that a fleet's database keeps, where there is one."""
+    fleet = _fleet_remote(config)
+    if fleet is None:
+        return provider
+    from skill_learner.remotes.postgres import PostgresRemote
+    from skill_learner.remotes.shared_embeddings import SharedEmbeddings
+
+    connection, machine = fleet
+    return SharedEmbeddings(provider, PostgresRemote(connection, machine), identity)
 
 
 def library_scope(config: SkillLearnerConfig) -> str | None:

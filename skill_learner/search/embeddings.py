@@ -225,7 +225,7 @@ class EmbeddingSearch:
             if time.monotonic() >= deadline:
                 return None
             batch = self._readable(stale[start : start + BATCH])
-            made = self._embed([text for _, text in batch])
+            made = self._embed([text for _, text in batch], documents=True)
             self._store.put(
                 self._model,
                 {
@@ -243,10 +243,13 @@ class EmbeddingSearch:
                 texts.append((key, text_of(self._library.at(key))))
         return texts
 
-    def _embed(self, texts: list[str]) -> list[array[float]]:
+    def _embed(self, texts: list[str], *, documents: bool = False) -> list[array[float]]:
         if not texts:
             return []
-        answer = self._limits.bounded(lambda: self._provider.embed(texts), self._limits.timeout)
+        embed = self._provider.embed
+        if documents:  # texts of skills, which a fleet embeds once
+            embed = getattr(self._provider, "embed_documents", embed)
+        answer = self._limits.bounded(lambda: embed(texts), self._limits.timeout)
         return unit_vectors(answer, len(texts))
 
     @contextlib.contextmanager

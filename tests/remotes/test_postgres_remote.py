@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from remote_homes import MakeHome, outcome, words
 
+from skill_learner import SkillEngine
 from skill_learner.errors import CeilingReachedError, RemoteError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.remotes.fleet import Fleet
@@ -312,6 +313,39 @@ def test_embeddings_are_kept_by_model_and_text(postgres_url: str) -> None:
     two.close()
 
 
+class CountingProvider:
+    model_name = "counting"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        self.asked += texts
+        return [[float(len(text)), 1.0] for text in texts]
+
+
+def test_a_new_worker_need_not_embed_again(
+    make_home: MakeHome, postgres_url: str, tmp_path: Path
+) -> None:
+    one = make_home("one")
+    for name in ("deploy", "release"):
+        one.add(name)
+    one.sync()
+    providers = [CountingProvider(), CountingProvider()]
+    for number, provider in enumerate(providers):
+        folder = tmp_path / f"worker-{number}"
+        settings = {
+            "skills_dir": str(folder / "skills"),
+            "state_dir": str(folder / "state"),
+            "semantic_threshold": 0.0,
+            "remotes": {"fleet": {"url": postgres_url, "trust": "all"}},
+        }
+        with SkillEngine(settings, embedding_provider=provider) as engine:
+            assert len(engine.get_relevant_skills("the deployment fails")) == 2
+    assert len(providers[0].asked) == 3
+    assert providers[1].asked == ["the deployment fails"]
+
+
 def fleet(url: str, machine: str) -> Fleet:
     return Fleet(PostgresConnection(url, "default"), machine)
 
@@ -332,9 +366,10 @@ def test_one_worker_reviews_one_episode(postgres_url: str) -> None:
 
 def test_leases_end_and_failures_free_an_episode(postgres_url: str) -> None:
     one, two = fleet(postgres_url, "m-1"), fleet(postgres_url, "m-2")
-    assert one.take(["e"], seconds=0.2) == {"e"}
+    two.settle(0)  # connected, so that the lease is not over before it is asked for
+    assert one.take(["e"], seconds=3) == {"e"}
     assert two.take(["e"]) == frozenset()
-    threading.Event().wait(0.3)
+    threading.Event().wait(3.2)
     assert two.take(["e"]) == {"e"}
     one.finish(["e"])
     two.release(["e"])
