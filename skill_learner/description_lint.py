@@ -28,7 +28,8 @@ def description_faults(name: str, description: str, trigger: str = "") -> list[s
     faults = []
     if not _WHEN.search(text):
         faults.append('it does not begin with when to use the skill ("Use when ...")')
-    if len(text) < SHORTEST:
+    wide = sum(character > "\u2fff" for character in text)  # each tells as much as two letters
+    if len(text) + wide < SHORTEST:
         faults.append(f"it is shorter than {SHORTEST} characters and tells too little")
     if len(text) > LONGEST:
         faults.append(

@@ -14,6 +14,7 @@ from dataclasses import replace
 from search_bench.data import CHECKOUT, Bench
 from skill_learner.models import Skill
 from skill_learner.ranking.find import find, measure_strength
+from skill_learner.ranking.plan import QUICK
 from skill_learner.ranking.strength import THRESHOLD
 from skill_learner.search.documents import document_of
 from skill_learner.storage.sqlite import SqliteIndex
@@ -71,7 +72,7 @@ def _share(values: list[float], threshold: float) -> float:
 
 
 def _first(index: SqliteIndex, text: str, scopes: frozenset[str] | None) -> tuple[str, float]:
-    found = find(index, text, ACTIVE, scopes)
+    found = find(index, text, ACTIVE, scopes, QUICK)
     if not found.candidates:
         return "", 0.0
     measure_strength(index, found)

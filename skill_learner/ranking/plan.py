@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 24
 _FEWEST_WORDS = 3
+_FEW_POSTINGS = 500
 _MOST_PAIRS = 8
 _PAIR_SHARE = 0.3
 
@@ -68,7 +69,7 @@ def make_plan(
     plan = Plan()
     order = sorted((word for word in query.words if word in known), key=known.__getitem__)
     walked = 0
-    most = min(effort.postings, effort.postings_share * size)
+    most = min(effort.postings, max(effort.postings_share * size, _FEW_POSTINGS))
     for word in order[:MOST_WORDS]:
         walked += known[word]
         if walked > most and len(plan.words) >= _FEWEST_WORDS:

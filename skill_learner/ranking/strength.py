@@ -11,7 +11,7 @@ from math import log, sqrt
 from skill_learner.ranking.plan import Plan
 from skill_learner.ranking.score import ASK, TOGETHER, Candidate
 
-THRESHOLD = 1.03
+THRESHOLD = 1.0
 STRONG = 1.6
 """From here on a short skill may be given whole."""
 
@@ -23,14 +23,13 @@ _SMALLEST_LIBRARY = 50
 
 
 def strength(candidate: Candidate, plan: Plan, held: set[str], size: int) -> float:
-    """held: words of the plan that occur anywhere in the skill. size: of the library."""
+    """held: words that occur anywhere in the skill. size: of the library."""
     if plan.mass <= 0:
         return 0.0
     head = set(candidate.head.split())
     evidence = _STANDING_TOGETHER * candidate.signals[TOGETHER]
     counted = set()
-    for word in plan.words:
-        short = plan.stems[word]
+    for word, short in plan.stems.items():
         if short in counted or short not in plan.idf:
             continue
         if short in head:

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+from skill_learner.project import project_key
+
+
+def test_search_explains_words_fields_and_score(run: Any, run_json: Any, add_skill: Any) -> None:
+    add_skill("docker-cache", description="Use when docker build ignores the layer cache")
+    add_skill("other-thing", description="Use when a grid overflows")
+    text = run("search", "--explain", "docker build without layer cache").stdout
+    assert "docker-cache: score" in text
+    assert "name: docker, cache" in text
+    assert "offered with a prompt" in text
+    (row,) = run_json("search", "--explain", "docker build without layer cache")
+    assert row["strength"] > row["threshold"]
+    assert set(row["matched"]["description"]) == {"docker", "build", "layer", "cache"}
+    assert row["signals"]["together"] > 0
+
+
+def test_move_changes_whose_a_skill_is(
+    run: Any, run_json: Any, add_skill: Any, project: Any
+) -> None:
+    add_skill("docker-cache")
+    assert "moved from" in run("move", "docker-cache", "--scope", "user").stdout
+    (row,) = run_json("list")
+    assert row["scope"] == "user"
+    assert "already" in run("move", "docker-cache", "--scope", "user").stdout
+    run("move", "docker-cache", "--scope", "project")
+    (row,) = run_json("list")
+    assert row["scope"] == project_key(project.resolve())
+    assert "no skill" in run("move", "nowhere", "--scope", "user", code=4).output
+
+
+def test_status_tells_the_listing(run: Any, run_json: Any, add_skill: Any) -> None:
+    for number in range(30):
+        add_skill(f"lesson-{number}", description=f"Use when service {number} fails its check-up")
+    of_project, of_user = run_json("status")["listing"]
+    assert of_project["taken"] <= of_project["room"] == 1_000
+    assert len(of_project["listed"]) + len(of_project["left_out"]) == 30
+    assert of_user["listed"] == []
+    text = run("status").stdout
+    assert "editor's listing, skills of this project" in text
+    assert "out: lesson-" in text
+
+
+def test_remember_warns_of_a_description_that_does_not_trigger(run: Any) -> None:
+    assert "may not trigger" in run("remember", "The staging key is rotated on Mondays").output
