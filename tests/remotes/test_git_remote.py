@@ -7,14 +7,21 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remote_homes import MakeHome, empty_repository, git, home_maker, outcome, words
+from remote_homes import (
+    MakeHome,
+    empty_repository,
+    git,
+    home_maker,
+    killed_while_syncing,
+    outcome,
+    words,
+)
 
 from skill_learner.errors import RemoteError
 from skill_learner.remotes.git import address, compare_line
@@ -433,18 +440,6 @@ def test_a_copy_that_a_kill_left_behind_is_mended(
     assert "First by one." in two.library.get("deploy").body
 
 
-KILLED = """
-import sys
-from remote_homes import home_maker
-from pathlib import Path
-home = home_maker(sys.argv[1], Path(sys.argv[2]))("one")
-print("ready", flush=True)
-for number in range(200):
-    home.sync()
-    home.patch("deploy", home.library.get("deploy").body.split("\\n")[2], f"First step {number}.")
-"""
-
-
 def test_kills_at_any_moment_leave_old_or_new(
     make_home: MakeHome, bare: Path, tmp_path: Path
 ) -> None:
@@ -452,21 +447,8 @@ def test_kills_at_any_moment_leave_old_or_new(
     one.add("deploy")
     for number in range(20):
         one.add(f"extra-{number}")
-    support = Path(__file__).parents[1] / "support"
-    environment = {**os.environ, "PYTHONPATH": f"{support}:{Path(__file__).parents[2]}"}
     for delay in (0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 1.2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(bare), str(tmp_path)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(delay)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        killed_while_syncing(str(bare), tmp_path, delay)
         assert git(bare, "fsck", "--strict").strip().count("error") == 0
     one.sync()
     two.sync()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remote_homes import MakeHome, outcome, words
+from remote_homes import MakeHome, killed_while_syncing, outcome, words
 
 from skill_learner import SkillEngine
 from skill_learner.errors import CeilingReachedError, RemoteError
@@ -209,6 +209,41 @@ def test_a_server_that_is_down_is_a_note(make_home: MakeHome, tmp_path: Path) ->
     assert one.state.note("error")
     assert words(one.sync(), "out") == {"deploy": "sent"}
     assert one.state.note("error") == ""
+
+
+def test_a_server_that_restarts_is_found_again(make_home: MakeHome, postgres_server: Any) -> None:
+    one = make_home("one")
+    keeps = one.synchroniser()
+    one.add("deploy")
+    keeps.sync()
+    postgres_server.stop()
+    one.add("later")
+    try:
+        assert "cannot be reached" in keeps.sync().error
+        assert sorted(one.names()) == ["deploy", "later"]
+    finally:
+        postgres_server.start()
+    assert words(keeps.sync(), "out") == {"later": "sent"}
+    keeps.close()
+
+
+def test_kills_at_any_moment_leave_old_or_new(
+    make_home: MakeHome, postgres_url: str, tmp_path: Path
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    for number in range(10):
+        one.add(f"extra-{number}")
+    for delay in (0.05, 0.2, 0.4, 0.8):
+        killed_while_syncing(postgres_url, tmp_path, delay)
+    one.sync()
+    two.sync()
+    one.sync()
+    assert {s.name: s.body for s in one.library.list()} == {
+        s.name: s.body for s in two.library.list()
+    }
+    assert len(two.names()) == 11
+    assert one.sync().outcomes == two.sync().outcomes == []
 
 
 def test_a_push_cut_off_in_mid_transaction_is_old_or_new(postgres_url: str) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,3 +106,33 @@ def empty_repository(folder: Path) -> Path:
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main")
     return folder
+
+
+_SYNCING = """
+import sys
+from pathlib import Path
+from remote_homes import home_maker
+home = home_maker(sys.argv[1], Path(sys.argv[2]))("one")
+print("ready", flush=True)
+for number in range(200):
+    home.sync()
+    home.patch("deploy", home.library.get("deploy").body.split("\\n")[2], f"First step {number}.")
+"""
+
+
+def killed_while_syncing(url: str, folder: Path, delay: float) -> None:
+    """Home `one` changes a skill and syncs, over and over, in a process that is killed."""
+    here = Path(__file__).resolve().parent
+    environment = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parents[1]}"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SYNCING, url, str(folder)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(delay)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
