@@ -6,6 +6,7 @@ at once, changes nothing.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -201,15 +202,36 @@ class UsageStore:
             ) from error
 
     def _connect(self) -> sqlite3.Connection:
+        """A file that is no database is put aside: counts begin anew from the journals kept, and
+        nothing that merely ranks by uses fails for it."""
+        try:
+            return self._opened()
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # busy, full, read-only: not damaged
+                raise
+        with locked(self._db.with_name(f"{self._db.name}.lock")):
+            os.replace(self._db, self._db.with_name(f"{self._db.name}.damaged"))
+            for side in ("-wal", "-shm"):
+                self._db.with_name(self._db.name + side).unlink(missing_ok=True)
+        return self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
         ensure_private_dir(self._db.parent)
         self._db.touch(mode=0o600)
         connection = sqlite3.connect(self._db, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA user_version").fetchone()[0] < _SCHEMA_VERSION:
             # SQLite does not wait when several processes switch a file to WAL at once.
             with locked(self._db.with_name(f"{self._db.name}.lock")):
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
-        return connection
 
 
 def _unix_seconds(at: str) -> float:

@@ -28,6 +28,7 @@ def check_state(config: SkillLearnerConfig) -> Iterator[Finding]:
         yield _permissions(paths)
     yield from _clock(paths)
     yield from _left_behind(paths)
+    yield from _put_aside(paths)
     yield from _switches(config)
     yield _log("hook.log", paths.hook_log, "no faults of hooks")
     yield _log("review.log", paths.review_log, "no faults of reviews")
@@ -118,6 +119,13 @@ def drafts_in(root: Path, min_age: float = _HOUR) -> Sequence[Path]:
                     if path.lstat().st_mtime < time.time() - min_age:
                         found.append(path)
     return found
+
+
+def _put_aside(paths: StatePaths) -> Iterator[Finding]:
+    damaged = paths.usage_db.with_name(f"{paths.usage_db.name}.damaged")
+    if damaged.exists():
+        what = f"{damaged} was no database any more; uses were counted anew from the journals kept"
+        yield Finding("usage", NOTE, what, f"rm {damaged}")
 
 
 def _switches(config: SkillLearnerConfig) -> Iterator[Finding]:

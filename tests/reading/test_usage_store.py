@@ -65,9 +65,19 @@ def test_an_empty_store(store):
     assert store.harvest([], "s") == 0
 
 
-def test_a_damaged_file_is_named(state):
+def test_a_damaged_file_is_put_aside_and_counting_begins_anew(state):
     state.root.mkdir()
-    state.usage_db.write_bytes(b"this is not a database, and long enough to say so" * 20)
+    damaged = b"this is not a database, and long enough to say so" * 20
+    state.usage_db.write_bytes(damaged)
+    assert UsageStore(state.usage_db).counts() == {}
+    aside = state.usage_db.with_name("usage.sqlite.damaged")
+    assert aside.read_bytes() == damaged
+    assert UsageStore(state.usage_db).counts() == {}
+    assert state.usage_db.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_a_file_that_cannot_be_opened_is_named(state):
+    state.usage_db.mkdir(parents=True)
     with pytest.raises(LibraryError, match=r"usage\.sqlite"):
         UsageStore(state.usage_db).counts()
 

@@ -24,7 +24,7 @@ from skill_learner.install.installer import install, uninstall
 from skill_learner.jobs import JobStore
 from skill_learner.journal import journal_path, read_journal
 from skill_learner.marks import read_mark
-from skill_learner.models import PatchSkill
+from skill_learner.models import CreateSkill, PatchSkill
 from skill_learner.pause import pause, resume
 from skill_learner.pipeline import PipelineServices, run_jobs
 from skill_learner.tally import unreviewed
@@ -210,6 +210,9 @@ class ReviewBed:
         lines += f"key={self._key}\neditor=claude-code\n"
         (requests / f"{time.time_ns()}-1").write_text(lines)
 
+    def publish_again(self) -> None:
+        build_publisher(self.place.config)(str(self.place.project), self._key)
+
     @property
     def _key(self) -> str:
         from skill_learner.project import project_key
@@ -287,6 +290,8 @@ class LibraryBed:
         assert [hit.skill.name for hit in hits] == [self.skill]
         self.place.check_foreign()
 
+
+__all__ = ["BEDS", "CreateSkill", "HookBed", "InstallBed", "LibraryBed", "ReviewBed", "strike_out"]
 
 BEDS: tuple[type[Any], ...] = (HookBed, InstallBed, ReviewBed, LibraryBed)
 
