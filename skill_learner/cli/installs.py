@@ -11,17 +11,20 @@ from skill_learner.config import SkillLearnerConfig
 from skill_learner.install.installer import installed
 from skill_learner.install.status import ScopeStatus, installation_status
 from skill_learner.project import project_root, worktree_root
+from skill_learner.targets import get_target
 
 
 def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeStatus]:
     """Installs that stand, or should stand, in this folder, at the top of its worktree, or for the
-    user."""
+    user; of editors that read it, also in the main worktree."""
     here = project_dir.resolve()
+    near = (here, worktree_root(here))
     found = {
         (status.target, status.scope, status.root): status
-        for folder in dict.fromkeys((here, worktree_root(here)))
+        for folder in dict.fromkeys((*near, project_root(here)))
         for status in installation_status(config.paths, folder)
-        if status.installed or status.on_record
+        if (status.installed or status.on_record)
+        and (folder in near or get_target(status.target).READS_ABOVE)
     }
     return list(found.values())
 
@@ -76,13 +79,19 @@ def install_warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]
             warnings.append(f"{status.target}, {status.scope}: its hooks are gone: {again}")
     if not found:
         warnings.append("no editor is set up here: skill-learner init --target claude-code")
-    elif working and not any(status.scope == "user" or status.root == here for status in working):
+    elif working and not any(_reaches(status, here) for status in working):
         warnings.append(
             f"a session started in {here} does not read the settings of {working[0].root}, so no "
             f"hook fires: start it there, or run `skill-learner init --target "
             f"{working[0].target} --user`"
         )
     return list(dict.fromkeys([*warnings, *_switches(config, project_dir)]))
+
+
+def _reaches(status: ScopeStatus, here: str) -> bool:
+    """Whether sessions that are started in `here` read the settings of an install found there."""
+    above = get_target(status.target).READS_ABOVE
+    return status.scope == "user" or status.root == here or above
 
 
 def pauses(config: SkillLearnerConfig) -> list[str]:

@@ -14,7 +14,7 @@ from skill_learner.targets.protocol import Target
 
 def install_notes(target: Target, places: Places, others: Iterable[InstallRecord]) -> Iterator[str]:
     """others: the records of all other installs."""
-    note = below_repository_note(places)
+    note = below_repository_note(target, places)
     if note:
         yield note
     if target.APPROVAL:
@@ -31,17 +31,22 @@ def install_notes(target: Target, places: Places, others: Iterable[InstallRecord
             )
 
 
-def below_repository_note(places: Places) -> str:
-    """Editors read the settings of the folder they are started in, not of the folders above."""
+def below_repository_note(target: Target, places: Places) -> str:
+    """Which sessions an install in a part of a repository reaches."""
     if places.scope == "user":
         return ""
     top = worktree_root(places.root)
     if top == places.root:
         return ""
+    reach = "of the folder they are started in only"
+    where = str(places.root)
+    if target.READS_ABOVE:
+        reach = "of the folder they are started in and of those above it"
+        where = f"{places.root} or below"
     return (
-        f"{places.root} lies below the top of its repository, {top}. Sessions read the settings of "
-        "the folder they are started in only: hooks fire for sessions started in "
-        f"{places.root}, not elsewhere in the repository. `init --user` covers every folder."
+        f"{places.root} lies below the top of its repository, {top}. Sessions read the settings "
+        f"{reach}: hooks fire for sessions started in {where}, not elsewhere in the repository. "
+        "`init --user` covers every folder."
     )
 
 

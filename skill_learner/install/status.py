@@ -90,7 +90,7 @@ def _scope_status(
     if ours:
         problems += [*_settings_problems(target, places), *_notes_problems(target, places)]
     expected = {str(p) for p in (places.settings, places.index, places.seed_skill) if p}
-    note = notices.below_repository_note(places)
+    note = notices.below_repository_note(target, places)
     return ScopeStatus(
         target=target.NAME,
         scope=places.scope,

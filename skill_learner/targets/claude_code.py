@@ -39,6 +39,7 @@ SETTINGS_FILE = {
     "user": "~/.claude/settings.json",
 }
 SETTINGS_HEAD: "dict[str, Any]" = {}
+READS_ABOVE = False
 INDEX_FILE = {"project": "CLAUDE.md", "local": "CLAUDE.md", "user": "~/.claude/CLAUDE.md"}
 SKILLS_DIR = {"project": ".claude/skills", "user": "~/.claude/skills"}
 INDEX_IMPORT = ".claude/skill-learner-index.md"

@@ -35,6 +35,7 @@ EVENTS: tuple[str, ...] = (
 )
 SETTINGS_FILE = {"project": ".codex/hooks.json", "user": "~/.codex/hooks.json"}
 SETTINGS_HEAD: "dict[str, Any]" = {}
+READS_ABOVE = True
 INDEX_FILE = {"project": "AGENTS.md", "user": "~/.codex/AGENTS.md"}
 INDEX_IMPORT = ".codex/skill-learner-index.md"
 RULES: dict[str, str] = {}

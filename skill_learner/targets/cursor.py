@@ -34,6 +34,7 @@ EVENTS: tuple[str, ...] = (
 )
 SETTINGS_FILE = {"project": ".cursor/hooks.json", "user": "~/.cursor/hooks.json"}
 SETTINGS_HEAD = {"version": 1}
+READS_ABOVE = False
 INDEX_FILE = {"project": ".cursorrules"}
 INDEX_IMPORT = ".cursor/rules/skill-learner.mdc"
 RULES = {"cursorrules": "block", "mdc": "file"}

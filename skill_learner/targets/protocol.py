@@ -19,6 +19,8 @@ class Target(Protocol):
     SETTINGS_FILE: per scope the JSON file `{"hooks": {EVENT: [ENTRY, ...]}}` that holds hooks; its
     keys are the scopes that the editor has. SETTINGS_HEAD: members which that file needs beside
     `hooks`.
+    READS_ABOVE: whether a session reads the settings of the folders above its own as well, up to
+    the top of the repository, and in a linked worktree those of the main one.
     INDEX_FILE: per scope the notes that get our block; a scope without one is left out.
     INDEX_IMPORT: the project's file that is wholly ours (see `index_texts`).
     RULES: names for `--rules` and the layout each stands for; empty where there is no choice.
@@ -37,6 +39,7 @@ class Target(Protocol):
     EVENTS: tuple[str, ...]
     SETTINGS_FILE: Mapping[str, str]
     SETTINGS_HEAD: Mapping[str, Any]
+    READS_ABOVE: bool
     INDEX_FILE: Mapping[str, str]
     INDEX_IMPORT: str
     RULES: Mapping[str, str]

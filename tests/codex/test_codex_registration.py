@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skill_learner.cli.installs import install_warnings, installs_here
+from skill_learner.config import SkillLearnerConfig
 from skill_learner.install import installer
 from skill_learner.install.index_text import render_index
 from skill_learner.install.installer import install, uninstall
@@ -205,6 +208,38 @@ def test_nobody_is_asked_where_nothing_is_installed(
     fake.says({"data": []})
     assert status(state, project).not_run == ()
     assert not fake.log.exists()
+
+
+# -- where it reaches ---------------------------------------------------------------------------
+
+
+def repository(folder: Path) -> Path:
+    git = ["git", "-C", str(folder)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    tree = folder.parent / "tree"
+    subprocess.run([*git, "worktree", "add", "-q", str(tree), "-b", "t"], check=True)
+    (folder / "docs").mkdir()
+    return tree
+
+
+def test_sessions_below_and_in_worktrees_are_reached(project: Path, state: StatePaths) -> None:
+    tree = repository(project)
+    config = replace(SkillLearnerConfig(), state_dir=state.root)
+    install("codex", "project", project, state)
+    for folder in (project, project / "docs", tree):
+        assert install_warnings(config, folder) == [], folder
+        assert [s.root for s in installs_here(config, folder)] == [str(project)]
+    install("claude-code", "project", project, state)
+    uninstall("codex", "project", project, state)
+    assert "does not read the settings" in install_warnings(config, project / "docs")[0]
+    assert "no editor is set up here" in install_warnings(config, tree)[0]
+
+
+def test_an_install_below_the_top_says_how_far_it_reaches(project: Path, state: StatePaths) -> None:
+    repository(project)
+    notes = install("codex", "project", project / "docs", state).notes
+    assert any("or below, not elsewhere in the repository" in note for note in notes)
 
 
 # -- init ---------------------------------------------------------------------------------------
