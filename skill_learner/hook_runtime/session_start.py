@@ -20,14 +20,15 @@ def on_start(call: HookCall, target: "ModuleType") -> bytes:
         return b""
     key = call.event.project_key.encode("ascii")
     published = read_file(call.state + b"/published/" + key, 1 << 20)
-    if published and call.event.worktree != call.event.project:
+    has_skills = bool(published)
+    if call.event.worktree != call.event.project:
         from skill_learner.hook_runtime.worktree import link_skills
 
-        link_skills(call, target, published)
+        has_skills = link_skills(call, target, published)
     news = _take_news(call.state + b"/news/" + key)
-    if not published and not news:
+    if not has_skills and not news:
         return b""
-    reply: bytes = target.start_reply(news, bool(published))
+    reply: bytes = target.start_reply(news, has_skills)
     return reply
 
 

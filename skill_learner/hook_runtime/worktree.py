@@ -12,16 +12,26 @@ if TYPE_CHECKING:
 _MOST_INDEX = 1 << 20
 
 
-def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> None:
-    """Adds links that are missing and takes away ours that lead nowhere; nothing else is touched.
-    A folder of the worktree that is itself a symlink is not followed."""
+_SEED = b"/skill-learner"
+_SEED_MARK = b"skill-learner-seed:"
+_MOST_SEED = 1 << 16
+
+
+def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> bool:
+    """Adds links that are missing and a copy of the seed skill where git carries none, takes away
+    links of ours that lead nowhere; nothing else is touched. A folder of the worktree that is
+    itself a symlink is not followed. Whether there is anything for a worktree."""
     old = posix.umask(call.umask)
     try:
         top = call.event.worktree
         relative = _skills_folder(call.event.project, target, published)
-        if _real_folder(top, relative):
+        seed = read_file(call.event.project + b"/" + relative + _SEED + b"/SKILL.md", _MOST_SEED)
+        if published and _real_folder(top, relative):
             _link_all(top + b"/" + relative, published)
+        if seed and _real_folder(top, relative + _SEED):
+            _copy_seed(top + b"/" + relative + _SEED + b"/SKILL.md", seed)
         _copy_index(call, target)
+        return bool(published or seed)
     finally:
         posix.umask(old)
 
@@ -59,6 +69,13 @@ def _link_all(skills: bytes, published: bytes) -> None:
             posix.unlink(link)
 
 
+def _copy_seed(mine: bytes, seed: bytes) -> None:
+    """Never over a file that is not ours."""
+    known = read_file(mine, _MOST_SEED)
+    if known != seed and not _is_link(mine) and (_SEED_MARK in known or not _exists(mine)):
+        _write(mine, seed)
+
+
 def _copy_index(call: HookCall, target: "ModuleType") -> None:
     event = call.event
     relative = target.INDEX_IMPORT.encode("ascii")
@@ -72,14 +89,18 @@ def _copy_index(call: HookCall, target: "ModuleType") -> None:
     index = target.own_index(index, read_file(event.project + b"/" + relative, _MOST_INDEX))
     if _is_link(mine) or read_file(mine, _MOST_INDEX) == index:
         return
-    draft = mine + b".%d" % posix.getpid()
+    _write(mine, index)
+
+
+def _write(path: bytes, data: bytes) -> None:
+    draft = path + b".%d" % posix.getpid()
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
     descriptor = posix.open(draft, flags, 0o666)
     try:
-        posix.write(descriptor, index)
+        posix.write(descriptor, data)
     finally:
         posix.close(descriptor)
-    posix.rename(draft, mine)
+    posix.rename(draft, path)
 
 
 def _real_folder(top: bytes, relative: bytes) -> bool:

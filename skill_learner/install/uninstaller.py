@@ -171,14 +171,16 @@ def _forget(
     paths: StatePaths,
     target: Target,
     places: Sequence[Places],
-    going: Iterable[InstallRecord],
+    going: Sequence[InstallRecord],
 ) -> None:
-    """The records last: until then a crash can be made good by running it again."""
+    """The records last: until then a crash can be made good by running it again. Folders that we
+    made and that links of another install still need are left for its end."""
+    left = tuple(d for record in going for d in record.made_dirs if os.path.isdir(d))
     for place in places:
         root = project_root(place.root)
         if place.scope != "user" and load_project(paths, project_key(root)):
             gone = ProjectInstall(target.NAME, place.scope, str(place.root))
-            register(paths, root, drop=gone)
+            register(paths, root, drop=gone, made_dirs=left)
     for record in going:
         records.remove(paths, record)
 

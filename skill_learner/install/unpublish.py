@@ -6,13 +6,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from skill_learner.git import git_worktrees
+from skill_learner.git import git_worktrees, is_git_tracked
 from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
 from skill_learner.install.exclusions import published_links
 from skill_learner.install.links import take_link
-from skill_learner.install.places import read_if_there
+from skill_learner.install.places import SEED_SKILL, read_if_there
 from skill_learner.install.records import InstallRecord
+from skill_learner.install.seed import is_our_seed
 from skill_learner.paths import StatePaths
 from skill_learner.project import (
     forget_made_dirs,
@@ -77,18 +78,24 @@ def _take_links(paths: StatePaths, key: str, skills_dir: Path) -> Rows:
 
 
 def _take_from_worktree(paths: StatePaths, key: str, folder: Path) -> Rows:
-    """What the hook gave a linked worktree: links, and the index file when it is as published."""
+    """What the hook gave a linked worktree: links, the seed skill where git does not carry it, and
+    the index file when it is as published."""
     given = read_if_there(paths.published_dir / f"{key}.index.md") or b""
     rows: Rows = []
     emptied: list[Path] = []
     for target in map(get_target, TARGETS):
         skills_dir, index = folder / target.SKILLS_DIR["project"], folder / target.INDEX_IMPORT
         rows += _take_links(paths, key, skills_dir)
+        seed = skills_dir / SEED_SKILL / "SKILL.md"
+        ours = not seed.parent.is_symlink() and is_our_seed(read_if_there(seed) or b"")
+        if ours and not is_git_tracked(folder, str(seed.relative_to(folder))):
+            seed.unlink()
+            rows.append((str(seed), "removed"))
         plain = index.is_file() and not index.is_symlink()
         if plain and target.is_own_index(read_if_there(index) or b"", given):
             index.unlink()
             rows.append((str(index), "removed"))
-        emptied += [skills_dir, index.parent, skills_dir.parent]
+        emptied += [seed.parent, skills_dir, index.parent, skills_dir.parent]
     if rows:
         remove_empty_folders(emptied)
     return rows

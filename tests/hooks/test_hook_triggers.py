@@ -350,6 +350,31 @@ def test_fresh_worktree_gets_links_and_index(hooks: Any, worktree: Path) -> None
     assert hooks.records()[0]["k"] == hooks.key
 
 
+def test_fresh_worktree_gets_the_seed_skill_that_git_does_not_carry(
+    hooks: Any, worktree: Path
+) -> None:
+    seed = hooks.project / ".claude" / "skills" / "skill-learner"
+    seed.mkdir(parents=True)
+    first = "---\nmetadata:\n  skill-learner-seed: 1\n---\n"
+    environ = hooks.environ(CLAUDE_PROJECT_DIR=str(worktree))
+    copy = worktree / ".claude" / "skills" / "skill-learner" / "SKILL.md"
+    for text in (first, first, first + "A new version.\n"):
+        (seed / "SKILL.md").write_text(text)
+        out = hooks.run("SessionStart", source(hooks, "startup"), environ)
+        assert json.loads(out)["hookSpecificOutput"]["reloadSkills"] is True
+        assert copy.read_text() == text
+    copy.write_text("Mine.")
+    hooks.run("SessionStart", source(hooks, "startup"), environ)
+    assert copy.read_text() == "Mine."
+    assert [path.name for path in copy.parent.iterdir()] == ["SKILL.md"]
+
+
+def test_worktree_of_a_project_without_skills_gets_nothing(hooks: Any, worktree: Path) -> None:
+    environ = hooks.environ(CLAUDE_PROJECT_DIR=str(worktree))
+    assert hooks.run("SessionStart", source(hooks, "startup"), environ) == b""
+    assert not (worktree / ".claude").exists()
+
+
 def test_linked_skills_folder_is_not_followed(hooks: Any, worktree: Path, tmp_path: Path) -> None:
     publish(hooks, "a-skill")
     outside = tmp_path / "outside"

@@ -266,6 +266,18 @@ def test_git_sees_neither_links_nor_a_growing_index(
     assert (project / "CLAUDE.md").read_text() == "# Ours\n"
 
 
+def test_the_folder_that_links_of_another_install_needed_goes_with_the_last(
+    project: Path, state: StatePaths, skills: list[Skill]
+) -> None:
+    install(TARGET, "project", project, state)
+    install(TARGET, "user", project, state)
+    published(project, skills, state)
+    uninstall(TARGET, None, project, state)
+    assert entries(project) == ["fix-build", "run-tests"]
+    uninstall(TARGET, "user", project, state)
+    assert list(project.iterdir()) == []
+
+
 @pytest.mark.process
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_uninstall_reaches_what_the_hook_gave_to_other_worktrees(
@@ -284,5 +296,7 @@ def test_uninstall_reaches_what_the_hook_gave_to_other_worktrees(
     (linked / ".claude/skills/fix-build").symlink_to(state.root / "skills/fix-build")
     index = (state.published_dir / f"{project_key(project)}.index.md").read_bytes()
     (linked / ".claude/skill-learner-index.md").write_bytes(index)
+    seed = project / ".claude/skills/skill-learner"
+    shutil.copytree(seed, linked / ".claude/skills/skill-learner")
     uninstall(TARGET, None, project, state)
     assert [p.name for p in linked.iterdir()] == [".git"]
