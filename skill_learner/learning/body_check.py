@@ -11,7 +11,14 @@ from skill_learner.learning.commands import parts_of
 from skill_learner.learning.languages import detect_language
 from skill_learner.learning.never_saved import never_saved, without_counts
 from skill_learner.learning.proof import ProofTexts
-from skill_learner.learning.prose_words import EXISTENCE, FAILURE, NEGATED, NOT_VERIFIED, UNVERIFIED
+from skill_learner.learning.prose_words import (
+    DENIED,
+    EXISTENCE,
+    FAILURE,
+    NEGATED,
+    NOT_VERIFIED,
+    UNVERIFIED,
+)
 from skill_learner.learning.session_names import SessionNames
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
@@ -115,21 +122,30 @@ def _check_line(line: str, ground: Ground, state: _State, mark: str, human: bool
     if not text.strip():
         state.kept.append(line)
         return
-    kept: list[str] = []
-    for whole in prose.split_sentences(text):
-        sentence = _without_replaced(whole, ground.texts)
-        fault = _span_fault(sentence, ground, state, strict=bool(mark) or human)
-        if not fault and not human:
-            reason = never_saved(sentence, ground.names)
-            if not reason and mark:
-                reason = _claim_fault(sentence, ground)
-            fault = (sentence.strip(), reason) if reason else None
-        if fault:
-            state.dropped.append((sentence.strip(), *fault))
-            continue
-        kept.append(_rewritten(sentence, ground, state, mark))
+    kept = [
+        _checked(_without_replaced(whole, ground.texts), ground, state, mark, human)
+        for whole in prose.split_sentences(text)
+    ]
     if any(part.strip() for part in kept):
         state.kept.append(lead + "".join(kept).strip() if lead else "".join(kept).rstrip())
+
+
+def _checked(sentence: str, ground: Ground, state: _State, mark: str, human: bool) -> str:
+    """What may stay of a sentence: all of it, an order without its reason, or nothing."""
+    fault = _span_fault(sentence, ground, state, strict=bool(mark) or human)
+    if human and not fault:
+        return sentence
+    left = ""
+    if not fault:
+        reason = never_saved(sentence, ground.names)
+        claim = _claim_fault(sentence, ground) if mark and not reason else ""
+        if not reason and not claim:
+            return _rewritten(sentence, ground, state, mark)
+        order = prose.order_without_reason(sentence) if claim else ""
+        left = order if order and not check_sentence(order, ground) else ""
+        fault = (sentence.strip(), reason or claim)
+    state.dropped.append((sentence.strip(), *fault))
+    return left
 
 
 def _span_fault(
@@ -144,6 +160,8 @@ def _span_fault(
         standing = judge(span, ground.texts)
         state.untested += standing == "untested"
         if standing == "only failed" and (state.of_failure or FAILURE.search(plain)):
+            standing = ""
+        if standing in {"absent", "superseded"} and DENIED.search(plain):
             standing = ""
         if standing == "superseded" and NEGATED.search(plain):
             standing = ""

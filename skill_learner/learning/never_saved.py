@@ -27,7 +27,8 @@ _PASSING = (
         r"\bclaude[- ](?:opus|sonnet|haiku|fable)\b|\bclaude-\d", re.IGNORECASE)),
     ("a ticket", re.compile(
         r"(?<![\w/&#.-])#\d{2,}\b|\b(?!(?:UTF|SHA|ISO|CVE|CWE|RFC|MD|TLS|SSL|AES|RSA|PEP|ES|CP|GB"
-        r"|IEEE|HTTP|PKCS|JEP|BASE|GHSA|RS|HS|ED|EC|LTS|TS|ANSI|IEC|US|WIN|AMD|ARM|UTC|GMT)-)"
+        r"|IEEE|HTTP|PKCS|JEP|BASE|GHSA|RS|HS|ED|EC|LTS|TS|ANSI|IEC|US|WIN|AMD|ARM|UTC|GMT"
+        r"|JSR|PSR|BCP|NIST|FIPS|COVID|GPT|IE|CSS|HTML|ECMA|WCAG|KB|ASCII)-)"
         r"[A-Z]{2,8}-\d{2,6}\b")),
     ("a file of the editor's own", re.compile(r"\.claude[\\/](?:plans|projects|todos|worktrees)")),
     ("a phase of one plan", re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from skill_learner.learning.proof import ProofTexts
-from skill_learner.learning.prose_words import CAUSE, EFFECT, GUESS, ROOT_CAUSE, UNVERIFIED
+from skill_learner.learning.prose_words import CAUSE, EFFECT, GUESS, NEGATED, ROOT_CAUSE, UNVERIFIED
 from skill_learner.learning.spans import normalise
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -41,6 +41,16 @@ _EVERYDAY = frozenset(
     "result results your you its their they them these those still already about through during "
     "many".split()
 )
+_ORDER = re.compile(
+    r"^\s*(?:then |first |always |never |don't |do not )?(?:run|use|check|write|set|look|add|pass"
+    r"|call|verify|keep|avoid|read|build|test|count|compare|restore|replace|install|start|stop)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\s(?:because|due to|since|as|weil|wegen|parce que|car|porque|perché|omdat|ponieważ)\s"
+    r"|потому что|因为",
+    re.IGNORECASE,
+)
 _BARE_NAME = re.compile(
     r"(?<![\w/.-])(?:--[a-z][\w-]+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]\w*(?:\.[a-z]\w*){1,4}"
     r"|[a-z]\w*(?:-\w+)+|[a-z]+[A-Z]\w*)(?![\w/-])"
@@ -68,7 +78,21 @@ def bare_names(sentence: str) -> list[str]:
 
 
 def states_cause(sentence: str) -> bool:
-    return bool(CAUSE.search(_CODE.sub(" X ", sentence)))
+    """True for a sentence that says why. (That something is not the cause is no cause.)"""
+    plain = _CODE.sub(" X ", sentence)
+    found = CAUSE.search(plain)
+    if not found:
+        return False
+    return not (ROOT_CAUSE.search(found.group()) and NEGATED.search(plain[: found.start()]))
+
+
+def order_without_reason(sentence: str) -> str:
+    """The order in "run X because Y" without its reason; "" when the sentence is no such order."""
+    found = _REASON.search(sentence)
+    if not found or not _ORDER.match(sentence):
+        return ""
+    head = sentence[: found.start()].rstrip(" ,;:-—")
+    return f"{head}." if "`" in head and head.count("`") % 2 == 0 else ""
 
 
 def is_guess(sentence: str) -> bool:

@@ -90,6 +90,14 @@ NEGATED = _any(
 )
 """A sentence that denies something."""
 
+DENIED = _any(
+    r"\binvented\b|\bno such\b|\bdoes(?: not|n't|n’t) exist\b|\bthere is no\b"
+    r"|\bis (?:no|not an?) (?:valid |known |real )?(?:key|option|flag|setting|command|field)\b",
+    r"\berfunden\b|\bgibt es nicht\b|\bn'existe pas\b|\bno existe\b|\bnão existe\b"
+    r"|\bnon esiste\b|\bbestaat niet\b|\bnie istnieje\b|не существует|存在しない|不存在|없는",
+)
+"""A sentence that says that something is not there at all."""
+
 UNVERIFIED = _any(
     r"unverified|not verified|not checked|unproven|not proved|nicht geprüft|ungeprüft"
     r"|non vérifié|no verificad|não verificad|non verificat|niet geverifieerd|niezweryfikowan"

@@ -16,6 +16,9 @@ WILD = re.compile(
 """Placeholders: they stand for anything short."""
 
 
+_ESCAPES = re.compile(r"(?:\\(?:[rnt0]|u[0-9a-fA-FX]{4}|uXXXX))+")
+
+
 def normalise(text: str) -> str:
     """White space folded, line numbers of file views dropped, quotes, dashes and separators made
     plain."""
@@ -30,6 +33,6 @@ def span_pattern(span: str) -> re.Pattern[str] | None:
     pieces = [
         normalise(piece) for piece in WILD.split(_ELSEWHERE.sub("git ", span).replace("()", "("))
     ]
-    if not any(re.search(r"\w", piece) for piece in pieces):
+    if _ESCAPES.fullmatch(span) or not any(re.search(r"\w", piece) for piece in pieces):
         return None
     return re.compile(r".{0,400}?".join(re.escape(piece) for piece in pieces if piece))

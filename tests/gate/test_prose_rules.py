@@ -127,3 +127,23 @@ def test_sections_marked_as_unverified_keep_guesses_but_no_names(ground: Ground)
 def test_only_the_sentence_at_fault_goes(ground: Ground) -> None:
     left = _left("Run `make build`. The disk is the bottleneck. Look twice.", ground)
     assert left == "Run `make build`. Look twice."
+
+
+def test_an_order_loses_an_unproved_reason_and_stays(ground: Ground) -> None:
+    line = "Run `make build` because the linker is the bottleneck."
+    assert _left(line, ground) == "Run `make build`."
+
+
+def test_that_something_is_not_the_cause_is_no_cause(ground: Ground) -> None:
+    line = "`make lint` did not show the cause."
+    assert _left(line, ground) == line
+
+
+def test_what_does_not_exist_may_be_named(ground: Ground) -> None:
+    line = "There is no `cache_mode`, it was invented."
+    assert _left(line, ground) == line
+
+
+def test_the_humans_words_are_not_questioned(ground: Ground) -> None:
+    body = "> Keep at least 20 tests because I say so.\n"
+    assert check_body(body, ground, human=True).body == body
