@@ -208,3 +208,28 @@ def test_a_hook_without_room_leaves_no_cut_bytecode_in_the_package(tmp_path: Pat
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert list(package.rglob("*.pyc")) == []
+
+
+@pytest.mark.process
+def test_a_full_disk_keeps_whole_events_and_never_disturbs_the_editor(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no leave to mount a small tmpfs")
+    try:
+        hooks = HookSandbox(disk / "small")
+        for number in range(12):
+            words = hooks.payload("UserPromptSubmit", prompt=f"p{number}", pad="x" * 9_000)
+            assert hooks.run("UserPromptSubmit", words) == b""
+        for event in ("Stop", "SessionEnd", "SessionStart"):
+            assert hooks.run(event) == b""
+        told = [record["d"]["prompt"] for record in hooks.records() if "prompt" in record["d"]]
+        assert told == [f"p{number}" for number in range(len(told))]
+        assert 2 <= len(told) < 12
+        assert "No space left on device" in hooks.log()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
