@@ -152,28 +152,31 @@ class SkillFolder:
         can, and little else in the loop: a library may have ten thousand."""
         base = str(self.archive if archived else self.root)
         found: dict[str, str] = {}
+        names: list[str] = []  # texts only: tuples would set the garbage collector to work
+        odd: list[str] = []
         try:
             with os.scandir(base) as listing:
-                entries = [(e.name, e.is_symlink()) for e in listing if e.name[0] != "."]
+                for entry in listing:
+                    if entry.name[0] != ".":
+                        (odd if entry.is_symlink() else names).append(entry.name)
             descriptor = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
         except OSError:
             return found
         prefix = "" if descriptor is not None else base + os.sep
         certain = time.time_ns() - _CLOCK_TICK_NS
         look, regular = os.stat, stat.S_ISREG
-        odd: list[str] = []
         try:
-            for name, linked in entries:
+            for name in names:
                 try:
                     path = f"{prefix}{name}/{SKILL_FILE}"
                     status = look(path, dir_fd=descriptor, follow_symlinks=False)
                 except OSError:
                     odd.append(name)
                     continue
-                if linked or not regular(status.st_mode):
-                    odd.append(name)
-                else:
+                if regular(status.st_mode):
                     found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
+                else:
+                    odd.append(name)
         finally:
             if descriptor is not None:
                 os.close(descriptor)

@@ -45,7 +45,7 @@ class SqliteIndex:
     def holds(self, stamps: Mapping[str, str]) -> bool:
         def read(connection: sqlite3.Connection) -> bool:
             rows = connection.execute("SELECT key, stamp FROM documents")
-            return not _worn(connection) and dict(rows.fetchall()) == stamps
+            return not _worn(connection) and dict(rows) == stamps
 
         return self._run(read)
 
