@@ -24,7 +24,7 @@ def installs_here(config: SkillLearnerConfig, project_dir: Path) -> list[ScopeSt
         for folder in dict.fromkeys((*near, project_root(here)))
         for status in installation_status(config.paths, folder)
         if (status.installed or status.on_record)
-        and (folder in near or get_target(status.target).READS_ABOVE)
+        and (folder in near or _reads_main_worktree(status, near[1]))
     }
     return list(found.values())
 
@@ -86,6 +86,11 @@ def install_warnings(config: SkillLearnerConfig, project_dir: Path) -> list[str]
             f"{working[0].target} --user`"
         )
     return list(dict.fromkeys([*warnings, *_switches(config, project_dir)]))
+
+
+def _reads_main_worktree(status: ScopeStatus, worktree: Path) -> bool:
+    target = get_target(status.target)
+    return target.READS_ABOVE and (worktree / target.SETTINGS_FILE["project"]).parent.is_dir()
 
 
 def _reaches(status: ScopeStatus, here: str) -> bool:

@@ -53,6 +53,8 @@ LISTING_ROOM = 20_000
 LIMITS = (
     "Codex reads the hooks of a project only when the project is trusted, and runs only hooks that "
     "are trusted themselves; adding a hook before ours in the file takes their trust away.",
+    "In a linked worktree Codex runs the main worktree's hooks, and only where the worktree has a "
+    "folder .codex of its own: commit .codex/hooks.json, or install with --user.",
     "Hooks are not told exit codes, nor anything of failed patches and MCP calls: those come from "
     "the session's rollout, which `--ephemeral` sessions lack.",
     "A session that ends by SIGTERM or a kill fires no hook; the next session's start, in any "

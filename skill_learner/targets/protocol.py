@@ -20,7 +20,7 @@ class Target(Protocol):
     keys are the scopes that the editor has. SETTINGS_HEAD: members which that file needs beside
     `hooks`.
     READS_ABOVE: whether a session reads the settings of the folders above its own as well, up to
-    the top of the repository, and in a linked worktree those of the main one.
+    the top of the repository; in a linked worktree that has such a folder, the main one's instead.
     INDEX_FILE: per scope the notes that get our block; a scope without one is left out.
     INDEX_IMPORT: the project's file that is wholly ours (see `index_texts`).
     RULES: names for `--rules` and the layout each stands for; empty where there is no choice.

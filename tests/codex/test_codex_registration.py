@@ -227,6 +227,8 @@ def test_sessions_below_and_in_worktrees_are_reached(project: Path, state: State
     tree = repository(project)
     config = replace(SkillLearnerConfig(), state_dir=state.root)
     install("codex", "project", project, state)
+    assert "no editor is set up here" in install_warnings(config, tree)[0]
+    (tree / ".codex").mkdir()
     for folder in (project, project / "docs", tree):
         assert install_warnings(config, folder) == [], folder
         assert [s.root for s in installs_here(config, folder)] == [str(project)]

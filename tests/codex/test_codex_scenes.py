@@ -339,6 +339,24 @@ def test_a_prompt_that_a_skill_fits_is_given_it(learned: tuple[CodexSandbox, str
     assert name in developer[0]
 
 
+def test_a_linked_worktree_is_the_same_project(learned: tuple[CodexSandbox, str]) -> None:
+    sandbox, name = learned
+    tree = sandbox.project.parent / "tree"
+    who = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+    git = ["git", "-C", str(sandbox.project), *who]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tree), "-b", "t"], check=True)
+    (tree / ".codex").mkdir()  # as a commit of .codex/hooks.json brings it
+    shown = []
+    for _ in range(2):
+        sandbox.api.script(Reply("Hello."))
+        session = sandbox.ask("hello", cwd=tree)
+        shown.append(f"- {name}: " in request_text(sandbox.api.requests[0]))
+        assert {r["p"] for r in records_of(sandbox, session)} == {str(sandbox.project)}
+    assert shown[1], "at the latest in the second session; the hooks of the first one link it"
+    assert (tree / ".agents" / "skills" / name).is_symlink()
+
+
 def test_a_resumed_session_goes_on_in_its_journal(project: CodexSandbox) -> None:
     project.api.script(Reply("One.", [shell("echo one")]), Reply("Two.", [shell("echo two")]))
     session = project.ask("First.")

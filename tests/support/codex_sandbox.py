@@ -74,12 +74,14 @@ class CodexSandbox(Sandboxed):
         headless = ("--json", "--dangerously-bypass-approvals-and-sandbox")
         return [str(self.codex), "exec", *arguments, *headless]
 
-    def ask(self, prompt: str, *, session: str = "", fails: bool = False, **more: str) -> str:
+    def ask(
+        self, prompt: str, *, session: str = "", fails: bool = False, cwd: Path | None = None
+    ) -> str:
         """One headless turn of the real client, in a session that goes on or a new one; its id."""
         where = ("resume", session) if session else ()
         done = subprocess.run(
             self.client_command(*where, prompt),
-            cwd=self.project, env=self.environment(**more), stdin=subprocess.DEVNULL,
+            cwd=cwd or self.project, env=self.environment(), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert (done.returncode != 0) == fails, done.stdout + done.stderr
