@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from skill_learner.cli.output import json_option, progress, say, show_json, show_table
+from skill_learner.cli.output import json_option, progress, say, show_json, show_table, warn
 from skill_learner.cli.settings import load
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import JobError, SkillLearnerError
@@ -39,8 +39,7 @@ def command(
     collect_requests(services)
     with progress("reviewing") as step:
         jobs = run_jobs(services, progress=step, only_session=session, wait=wait)
-    if provider:
-        jobs += _library_jobs(config, session)
+    jobs += _library_jobs(config, session, by_hand=provider is not None)
     if session and not jobs:
         _explain_nothing(services.jobs, session)
     if as_json:
@@ -58,13 +57,21 @@ def command(
         )
 
 
-def _library_jobs(config: SkillLearnerConfig, session: str | None) -> list[Job]:
+def _library_jobs(config: SkillLearnerConfig, session: str | None, *, by_hand: bool) -> list[Job]:
     """Conversations of Python programs go only where their program sends them, or where the user
     says by `--provider`."""
-    from skill_learner.reviewer import run_library_jobs
+    from skill_learner.reviewer import OWNER, run_library_jobs
     from skill_learner.wiring import build_library_services
 
     if not config.library_paths.jobs_dir.is_dir():
+        return []
+    if not by_hand:
+        waiting = [job for job in JobStore(config.library_paths).open() if job.owner == OWNER]
+        if waiting:
+            warn(
+                f"{len(waiting)} conversations of Python programs wait for their own provider; "
+                "--provider NAME reviews them with another"
+            )
         return []
     return run_library_jobs(build_library_services(config), only_session=session)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -302,6 +303,26 @@ def test_a_conversation_goes_to_no_other_provider(
     while not same.requests and time.monotonic() < deadline:
         time.sleep(0.02)
     assert "Why does the worker grow?" in same.requests[0].messages[1]["content"]
+
+
+@pytest.mark.process
+def test_a_conversation_is_reviewed_by_hand_with_a_named_provider(skills_dir: Path) -> None:
+    subprocess.run([sys.executable, "-c", SCRIPT, str(skills_dir), "exits"], check=True, timeout=30)
+
+    def review(*arguments: str) -> Any:
+        return subprocess.run(
+            [sys.executable, "-m", "skill_learner", "review", *arguments],
+            env={**os.environ, "SKILL_LEARNER_SKILLS_DIR": str(skills_dir)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+
+    assert "1 conversations of Python programs wait" in review().stderr
+    (job,) = json.loads(review("--provider", "offline", "--json").stdout)
+    assert job["status"] == "done"
+    assert "wait" not in review().stderr
 
 
 def test_objects_of_the_wrong_kind_are_refused_at_once(make_engine: Engines) -> None:
