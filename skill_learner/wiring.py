@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
     from skill_learner.pipeline import PipelineServices
     from skill_learner.remotes.background import BackgroundSync
-    from skill_learner.remotes.fleet import Fleet
-    from skill_learner.remotes.postgres_connection import PostgresConnection
-    from skill_learner.remotes.settings import RemoteSettings
-    from skill_learner.remotes.sync import Synchroniser, SyncReport
     from skill_learner.search import SkillSearch
     from skill_learner.search.embeddings import EmbeddingSearch
     from skill_learner.search.finder import SkillFinder
@@ -86,61 +82,6 @@ def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerCon
     return replace(config, **given)
 
 
-def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchroniser:
-    """What syncs the library with one remote; keep it for as long as the process runs."""
-    from skill_learner.learning.redaction import Redactor, secret_environment_values
-    from skill_learner.project import list_projects
-    from skill_learner.remotes import open_remote
-    from skill_learner.remotes.home_skills import HomeSkills, ScopeNames
-    from skill_learner.remotes.sync import Place, Synchroniser
-    from skill_learner.remotes.sync_state import SyncState
-    from skill_learner.skills.intake import SkillIntake
-    from skill_learner.usage import UsageStore
-
-    paths, folder = config.library_paths, config.library_paths.remotes_dir
-    library, usage = config.skills_dir, UsageStore(paths.usage_db)
-    state = SyncState(folder / "state.sqlite", settings.name)
-    scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
-    redactor = Redactor(secret_environment_values(os.environ))
-    watched = (library, *(library / part for part in (".records", ".archive", ".history")))
-    wal = paths.usage_db.with_name(f"{paths.usage_db.name}-wal")
-    return Synchroniser(
-        settings,
-        open_remote(settings, folder, state.machine),
-        HomeSkills(SkillIntake(library), scopes, state.machine, redactor),
-        state,
-        Place(folder / f"{settings.name}.lock", (*watched, paths.usage_db, wal)),
-        lambda: usage.counts() if paths.usage_db.exists() else {},
-    )
-
-
-def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
-    """What the workers of one PostgreSQL library share; None without such a remote."""
-    found = _fleet_remote(config)
-    if found is None:
-        return None
-    from skill_learner.remotes.fleet import Fleet
-
-    return Fleet(*found)
-
-
-def _fleet_remote(config: SkillLearnerConfig) -> tuple[PostgresConnection, str] | None:
-    """A connection to the first database among the remotes, not yet opened, and this machine's
-    label."""
-    if not config.remotes:
-        return None
-    from skill_learner.remotes.settings import remote_settings
-
-    for settings in remote_settings(config.remotes):
-        if settings.engine == "postgres":
-            from skill_learner.remotes.postgres_connection import PostgresConnection
-            from skill_learner.remotes.sync_state import SyncState
-
-            state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
-            return PostgresConnection(settings.url, settings.library), state.machine
-    return None
-
-
 def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:
     """The offline reviewer, or the LLM that settings and consent allow."""
     name = reviewer_name(config, environ)
@@ -168,6 +109,7 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
     from skill_learner.jobs import JobStore
     from skill_learner.ledger import Ledger
     from skill_learner.pipeline import PipelineServices
+    from skill_learner.remote_wiring import build_fleet
     from skill_learner.usage import UsageStore
 
     return PipelineServices(
@@ -218,6 +160,7 @@ def build_engine_parts(
     embedding_provider: EmbeddingProvider | None,
 ) -> EngineParts:
     """The parts of an engine; whatever it keeps lies in `config.library_paths`."""
+    from skill_learner.remote_wiring import build_fleet, start_sync
     from skill_learner.search.finder import SkillFinder
     from skill_learner.usage import UsageStore
 
@@ -229,7 +172,7 @@ def build_engine_parts(
         semantic = _embedding_search(config, library, search, embedding_provider)
     finder = SkillFinder(search, library_scope(config), semantic)
     if llm is None:
-        return EngineParts(library, finder, usage, None, "", _engine_sync(config))
+        return EngineParts(library, finder, usage, None, "", start_sync(config))
 
     from skill_learner.host_llm import HostLLM
     from skill_learner.jobs import JobStore
@@ -250,48 +193,7 @@ def build_engine_parts(
         usage=usage,
         fleet=build_fleet(config),
     )
-    return EngineParts(library, finder, usage, services, bounded.name, _engine_sync(config))
-
-
-def _engine_sync(config: SkillLearnerConfig) -> BackgroundSync | None:
-    """The sync beside an engine, running. A worker with an empty disk waits for its library, for
-    `review_timeout` seconds at most."""
-    if not config.remotes:
-        return None
-    from skill_learner.remotes.background import BackgroundSync
-    from skill_learner.remotes.settings import remote_settings
-
-    remotes = remote_settings(config.remotes)
-    sync = BackgroundSync(remotes, lambda settings: build_sync(config, settings))
-    is_empty = not any(build_library(config).stamps())
-    sync.start(config.review_timeout if is_empty else 0.0)
-    return sync
-
-
-def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
-    """Sync with the remotes whose time has come; what went wrong is noted for `status`. Publishes
-    what arrived."""
-    import time
-
-    from skill_learner.errors import SkillLearnerError
-    from skill_learner.remotes.background import is_due
-    from skill_learner.remotes.settings import remote_settings
-    from skill_learner.remotes.sync_state import SyncState
-
-    reports = []
-    for settings in remote_settings(config.remotes):
-        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
-        if not is_due(state.note("tried_at"), settings.every, time.time()):
-            continue
-        state.save_notes({"tried_at": time.time()})
-        synchroniser = build_sync(config, settings)
-        try:
-            reports.append(synchroniser.sync())
-        except SkillLearnerError as problem:
-            state.save_notes({"error": problem.message})
-        finally:
-            synchroniser.close()
-    return reports
+    return EngineParts(library, finder, usage, services, bounded.name, start_sync(config))
 
 
 def _embedding_search(
@@ -301,6 +203,7 @@ def _embedding_search(
     provider: EmbeddingProvider,
 ) -> EmbeddingSearch:
     from skill_learner.host_llm import bounded, provider_identity
+    from skill_learner.remote_wiring import shared_embeddings
     from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits, VectorStore
 
     named = (getattr(provider, key, None) for key in ("model_name", "model"))
@@ -309,25 +212,11 @@ def _embedding_search(
     return EmbeddingSearch(
         library,
         lambda: {key: Known(*told) for key, told in search.digests().items()},
-        _shared_embeddings(config, provider, identity),
+        shared_embeddings(config, provider, identity),
         VectorStore(config.index_db.with_name(f"{config.index_db.stem}-vectors.sqlite")),
         identity,
         Limits(config.semantic_threshold, config.embedding_timeout, bounded),
     )
-
-
-def _shared_embeddings(
-    config: SkillLearnerConfig, provider: EmbeddingProvider, identity: str
-) -> EmbeddingProvider:
-    """The provider, behind the vectors that a fleet's database keeps, where there is one."""
-    fleet = _fleet_remote(config)
-    if fleet is None:
-        return provider
-    from skill_learner.remotes.postgres import PostgresRemote
-    from skill_learner.remotes.shared_embeddings import SharedEmbeddings
-
-    connection, machine = fleet
-    return SharedEmbeddings(provider, PostgresRemote(connection, machine), identity)
 
 
 def library_scope(config: SkillLearnerConfig) -> str | None:

@@ -99,7 +99,7 @@ def _sync_remotes() -> None:
     if not config.remotes:
         return
     from skill_learner.cli.sync import publish_all
-    from skill_learner.wiring import sync_due
+    from skill_learner.remote_wiring import sync_due
 
     if any(report.changed_home for report in sync_due(config)):
         publish_all(config)

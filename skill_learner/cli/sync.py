@@ -60,7 +60,7 @@ def publish_all(config: SkillLearnerConfig) -> None:
 def _one(
     config: SkillLearnerConfig, settings: RemoteSettings, dry_run: bool, step: Any
 ) -> SyncReport:
-    from skill_learner.wiring import build_sync
+    from skill_learner.remote_wiring import build_sync
 
     step(settings.name)
     synchroniser = build_sync(config, settings)
@@ -75,7 +75,7 @@ def _one(
 def _settle(
     config: SkillLearnerConfig, chosen: list[RemoteSettings], take: str | None, keep: str | None
 ) -> None:
-    from skill_learner.wiring import build_sync
+    from skill_learner.remote_wiring import build_sync
 
     if len(chosen) != 1 or (take and keep):
         raise click.UsageError("name the remote, and one of --take and --keep")

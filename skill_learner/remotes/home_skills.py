@@ -159,9 +159,12 @@ class HomeSkills:
 
     def as_sent(self, shared: SharedSkill) -> SharedSkill:
         """What a skill that was just written as it came would be sent as."""
+        sessions = hashed_sessions(shared.sessions)
+        if sessions == shared.sessions and not (shared.trigger_key or shared.remedy_key):
+            return shared
         return replace(
             shared,
-            sessions=hashed_sessions(shared.sessions),
+            sessions=sessions,
             trigger_key=self._redactor.redact(shared.trigger_key),
             remedy_key=self._redactor.redact(shared.remedy_key),
         )

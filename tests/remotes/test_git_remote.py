@@ -24,8 +24,8 @@ from remote_homes import (
 )
 
 from skill_learner.errors import RemoteError
+from skill_learner.remote_wiring import build_sync
 from skill_learner.remotes.git import address, compare_line
-from skill_learner.wiring import build_sync
 
 pytestmark = pytest.mark.process
 

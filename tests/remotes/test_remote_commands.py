@@ -76,7 +76,7 @@ def test_the_detached_process_syncs_what_is_due(git_url: str, tmp_path: Path) ->
     one.sync()
     run("remote", "add", "team", git_url, "--every", "3600", "--trust", "all")
     from skill_learner.config import SkillLearnerConfig
-    from skill_learner.wiring import sync_due
+    from skill_learner.remote_wiring import sync_due
 
     config = SkillLearnerConfig.load()
     assert [report.remote for report in sync_due(config)] == ["team"]

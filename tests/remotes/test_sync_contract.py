@@ -10,7 +10,7 @@ import pytest
 from remote_homes import MakeHome, empty_repository, words
 
 from skill_learner.project import register
-from skill_learner.wiring import build_sync
+from skill_learner.remote_wiring import build_sync
 
 pytestmark = pytest.mark.process
 

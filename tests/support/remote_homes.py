@@ -14,13 +14,13 @@ from typing import Any
 
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.remote_wiring import build_sync
 from skill_learner.remotes.incoming import Outcome
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync import Synchroniser, SyncReport
 from skill_learner.remotes.sync_state import SyncState
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.usage import UsageStore
-from skill_learner.wiring import build_sync
 
 BODY = "# Deploy\n\nFirst step.\n\nSecond step.\n\nThird step.\n"
 

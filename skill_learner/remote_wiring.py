@@ -1,0 +1,127 @@
+"""Builds what shares a library with others from a config: syncs, fleets, shared embeddings."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.errors import SkillLearnerError
+
+if TYPE_CHECKING:
+    from skill_learner.interfaces import EmbeddingProvider
+    from skill_learner.remotes.background import BackgroundSync
+    from skill_learner.remotes.fleet import Fleet
+    from skill_learner.remotes.postgres_connection import PostgresConnection
+    from skill_learner.remotes.settings import RemoteSettings
+    from skill_learner.remotes.sync import Synchroniser, SyncReport
+
+
+def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchroniser:
+    """What syncs the library with one remote; keep it for as long as the process runs."""
+    from skill_learner.learning.redaction import Redactor, secret_environment_values
+    from skill_learner.project import list_projects
+    from skill_learner.remotes import open_remote
+    from skill_learner.remotes.home_skills import HomeSkills, ScopeNames
+    from skill_learner.remotes.sync import Place, Synchroniser
+    from skill_learner.remotes.sync_state import SyncState
+    from skill_learner.skills.intake import SkillIntake
+    from skill_learner.usage import UsageStore
+
+    paths, folder = config.library_paths, config.library_paths.remotes_dir
+    library, usage = config.skills_dir, UsageStore(paths.usage_db)
+    state = SyncState(folder / "state.sqlite", settings.name)
+    scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
+    redactor = Redactor(secret_environment_values(os.environ))
+    watched = (library, *(library / part for part in (".records", ".archive", ".history")))
+    wal = paths.usage_db.with_name(f"{paths.usage_db.name}-wal")
+    return Synchroniser(
+        settings,
+        open_remote(settings, folder, state.machine),
+        HomeSkills(SkillIntake(library), scopes, state.machine, redactor),
+        state,
+        Place(folder / f"{settings.name}.lock", (*watched, paths.usage_db, wal)),
+        lambda: usage.counts() if paths.usage_db.exists() else {},
+    )
+
+
+def start_sync(config: SkillLearnerConfig) -> BackgroundSync | None:
+    """The sync beside an engine, running. A worker with an empty disk waits for its library, for
+    `review_timeout` seconds at most."""
+    if not config.remotes:
+        return None
+    from skill_learner.remotes.background import BackgroundSync
+    from skill_learner.remotes.settings import remote_settings
+    from skill_learner.skills.library import SkillLibrary
+
+    remotes = remote_settings(config.remotes)
+    sync = BackgroundSync(remotes, lambda settings: build_sync(config, settings))
+    is_empty = not any(SkillLibrary(config.skills_dir).stamps())
+    sync.start(config.review_timeout if is_empty else 0.0)
+    return sync
+
+
+def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
+    """Sync with the remotes whose time has come; what went wrong is noted for `status`. Publishes
+    what arrived."""
+    from skill_learner.remotes.background import is_due
+    from skill_learner.remotes.settings import remote_settings
+    from skill_learner.remotes.sync_state import SyncState
+
+    reports = []
+    for settings in remote_settings(config.remotes):
+        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+        if not is_due(state.note("tried_at"), settings.every, time.time()):
+            continue
+        state.save_notes({"tried_at": time.time()})
+        synchroniser = build_sync(config, settings)
+        try:
+            reports.append(synchroniser.sync())
+        except SkillLearnerError as problem:
+            state.save_notes({"error": problem.message})
+        finally:
+            synchroniser.close()
+    return reports
+
+
+def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
+    """What the workers of one PostgreSQL library share; None without such a remote."""
+    found = _fleet_remote(config)
+    if found is None:
+        return None
+    from skill_learner.remotes.fleet import Fleet
+
+    return Fleet(*found)
+
+
+def _fleet_remote(config: SkillLearnerConfig) -> tuple[PostgresConnection, str] | None:
+    """A connection to the first database among the remotes, not yet opened, and this machine's
+    label."""
+    if not config.remotes:
+        return None
+    from skill_learner.remotes.settings import remote_settings
+
+    for settings in remote_settings(config.remotes):
+        if settings.engine == "postgres":
+            from skill_learner.remotes.postgres_connection import PostgresConnection
+            from skill_learner.remotes.sync_state import SyncState
+
+            state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+            return PostgresConnection(settings.url, settings.library), state.machine
+    return None
+
+
+def shared_embeddings(
+    config: SkillLearnerConfig, provider: EmbeddingProvider, identity: str
+) -> EmbeddingProvider:
+    """The provider, behind the vectors that a fleet's database keeps, where there is one."""
+    fleet = _fleet_remote(config)
+    if fleet is None:
+        return provider
+    from skill_learner.remotes.postgres import PostgresRemote
+    from skill_learner.remotes.shared_embeddings import SharedEmbeddings
+
+    connection, machine = fleet
+    return SharedEmbeddings(provider, PostgresRemote(connection, machine), identity)
