@@ -191,7 +191,7 @@ def _is_twin(record: JournalRecord, seen: dict[str, float]) -> bool:
     if not record.key:
         return False
     before = seen.get(record.key)
-    if before is not None and (record.unique or record.at - before <= _TWINS_APART):
+    if before is not None and (record.unique or abs(record.at - before) <= _TWINS_APART):
         return True
     seen[record.key] = record.at
     return False

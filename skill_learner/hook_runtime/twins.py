@@ -52,4 +52,4 @@ def _stands_in(tail: bytes, key: bytes, now: int, *, for_ever: bool) -> bool:
     if not found:
         return False
     at = behind.partition(b'"')[0]
-    return for_ever or (at.isdigit() and now - int(at) <= _TWINS_APART)
+    return for_ever or (at.isdigit() and abs(now - int(at)) <= _TWINS_APART)
