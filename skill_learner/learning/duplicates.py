@@ -104,6 +104,12 @@ def as_patch(draft: CreateSkill, skill: Skill) -> PatchSkill | None:
     return None
 
 
+def adds_nothing(draft: CreateSkill, skill: Skill) -> bool:
+    """True when every line and block of a draft stands in a skill, in these or like words."""
+    known = [_words(unit) for _, units in _sections(skill.body) for unit in units]
+    return not any(_is_new(unit, known) for _, units in _sections(draft.body) for unit in units)
+
+
 def _sections(body: str) -> Iterable[tuple[str, list[str]]]:
     """(heading, what stands below it: single lines, and whole blocks of code)."""
     heading = ""

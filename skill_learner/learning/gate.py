@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from skill_learner.learning.body_check import Ground
+from skill_learner.learning.gate_case import Case
 from skill_learner.learning.gate_changes import decide_archive, decide_describe, decide_patch
-from skill_learner.learning.gate_create import UNVERIFIED, Case, decide_create
+from skill_learner.learning.gate_create import UNVERIFIED, decide_create
 from skill_learner.learning.gate_policy import GatePolicy, Limits
 from skill_learner.learning.proof import collect
 from skill_learner.learning.proof_lines import with_proofs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from skill_learner.learning.body_check import (
     BodyCheck,
@@ -11,14 +11,6 @@ from skill_learner.learning.body_check import (
     check_body,
     check_sentence,
     unproved_spans,
-)
-from skill_learner.learning.duplicates import (
-    NEAR,
-    NEAR_NOTE,
-    Known,
-    as_patch,
-    nearest,
-    same_trigger,
 )
 from skill_learner.learning.evidence import (
     cited_steps,
@@ -28,18 +20,15 @@ from skill_learner.learning.evidence import (
     proves_fix,
 )
 from skill_learner.learning.fingerprint import fingerprints
-from skill_learner.learning.gate_changes import decide_patch
-from skill_learner.learning.gate_policy import GatePolicy
+from skill_learner.learning.gate_case import Case, grounds_for
+from skill_learner.learning.gate_known import already_known
 from skill_learner.learning.guardrails import NO_CURE, guardrail_fault
-from skill_learner.learning.independence import dependence, further_evidence
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.own_check import failed_check
-from skill_learner.learning.proof import EDIT_TOOLS, ProofTexts
+from skill_learner.learning.proof import EDIT_TOOLS
 from skill_learner.learning.prose import split_sentences
-from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.safety import complaint, injection_reasons, redacted_create
-from skill_learner.learning.session_names import SessionNames
-from skill_learner.models import CreateSkill, Decision, Session, Skill
+from skill_learner.models import CreateSkill, Decision, Session
 
 UNVERIFIED = "> Unverified: from a conversation in which no tool result confirmed it."
 """Last line of a skill that rests on a model's answers alone."""
@@ -49,19 +38,6 @@ _LONGEST_WHY = 500
 _MOST_UNPROVED = 0.5
 _LEAST_PROVED = 1 / 3
 _CONTENT = re.compile(r"^(?!#{1,6}\s|\s*(?:`{3,}|~{3,}))\s*\S", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Case:
-    """What one review's proposals are judged with. accepted: new skills of this review so far."""
-
-    session: Session
-    texts: ProofTexts
-    names: SessionNames
-    skills: tuple[Skill, ...]
-    accepted: tuple[CreateSkill, ...]
-    policy: GatePolicy
-    redactor: Redactor
 
 
 def decide_create(draft: CreateSkill, case: Case) -> Decision:
@@ -85,7 +61,7 @@ def decide_create(draft: CreateSkill, case: Case) -> Decision:
     weakness = _weakness(clean, checked, case)
     if weakness:
         return Decision(clean, "reject", (weakness, *notes))
-    known = _already_known(clean, case, notes)
+    known = already_known(clean, case, notes)
     if known is not None:
         return known
     clean = replace(clean, name=_free_name(clean, case))
@@ -173,62 +149,6 @@ def _core_is_unproved(checked: BodyCheck) -> bool:
     return checked.untested > 0 and checked.proved / checked.total < _LEAST_PROVED
 
 
-def _already_known(draft: CreateSkill, case: Case, notes: list[str]) -> Decision | None:
-    """A decision when the library, or an earlier proposal of this review, holds this already."""
-    enough = NEAR_NOTE if case.policy.by_rule else NEAR
-    twin = same_trigger(draft, case.skills)
-    settled = _settled(draft, twin, case, notes) if twin is not None else None
-    if settled is not None:
-        return settled
-    if twin is not None:
-        return further_evidence(draft, twin, case.session, case.policy.approval, tuple(notes))
-    for other in case.accepted:
-        if other.trigger_key and other.trigger_key == draft.trigger_key:
-            return Decision(draft, "reject", ("proposed twice in one review", *notes))
-        if nearest(draft, [other])[1] >= enough:
-            return Decision(draft, "reject", (f"near-duplicate of {other.name}", *notes))
-    near, score = nearest(draft, case.skills)
-    if near is None or score < enough:
-        return None
-    return _patch_instead(draft, near, score, case, notes)
-
-
-def _patch_instead(
-    draft: CreateSkill, near: Known, score: float, case: Case, notes: list[str]
-) -> Decision:
-    """What becomes of a draft that is near a skill which exists: a patch of that one with what is
-    new, or evidence for it when nothing is."""
-    assert isinstance(near, Skill)
-    whose = "" if near.ours else "the user's own "
-    reason = f"near-duplicate of {whose}{near.name} ({score:.2f})"
-    if near.state == "archived":
-        return Decision(draft, "reject", (f"{reason}, which was archived", *notes), near.name)
-    patch = as_patch(draft, near)
-    if patch is None:
-        settled = _settled(draft, near, case, notes)
-        if settled is not None:
-            return settled
-        if near.ours and not dependence(case.session, near):
-            return Decision(draft, "evidence", (f"{reason}, nothing new", *notes), near.name)
-        return Decision(draft, "reject", (f"{reason}, nothing new", *notes), near.name)
-    decision = decide_patch(
-        patch, case.session, case.texts, case.skills, case.policy, case.redactor
-    )
-    why = (f"{reason}: a patch to it instead", *decision.reasons, *notes)
-    return replace(decision, reasons=why, skill=near.name)
-
-
-def _settled(draft: CreateSkill, skill: Skill, case: Case, notes: list[str]) -> Decision | None:
-    """The promotion of a candidate of this very session, which had waited for its end or for the
-    human's answer and is proved now; None when there is no such thing."""
-    ours = skill.ours and skill.state == "candidate" and skill.sessions == (case.session.id,)
-    grounds = _grounds(draft, case) if ours else ""
-    held = open_outcome(case.session) or injection_reasons(skill.description, skill.body)
-    if not grounds or held or case.policy.approval == "manual":
-        return None
-    return Decision(draft, "evidence", (f"settled now: {grounds}", *notes), skill.name, True)
-
-
 def _free_name(draft: CreateSkill, case: Case) -> str:
     """The draft's name, with a tail of its trigger key when that name is taken in this scope."""
     taken = {one.name for one in case.accepted} | {
@@ -259,7 +179,7 @@ def _as_new(
     holding.extend(_over_the_caps(draft, case))
     if case.policy.approval == "manual":
         holding.append("approval is manual")
-    grounds = _grounds(draft, case)
+    grounds = grounds_for(draft, case)
     if case.policy.approval == "evidence" and not grounds:
         holding.append(
             "a note by rule: waits for a second session or the user"
@@ -284,16 +204,3 @@ def _over_the_caps(draft: CreateSkill, case: Case) -> list[str]:
     if lines > limits.body_lines or len(draft.body) > 4 * limits.body_tokens:
         found.append(f"its body is longer than {limits.body_lines} lines")
     return found
-
-
-def _grounds(draft: CreateSkill, case: Case) -> str:
-    """Why a draft may be active at once under `evidence`, "" when there is no ground."""
-    word = human_word(draft.evidence, case.session)
-    if word == "remember":
-        return "the human said to remember it"
-    if case.policy.by_model:
-        if word == "correction":
-            return "the human's own correction"
-        if proves_fix(draft.evidence, case.session):
-            return "a check that failed and then passed is among its evidence"
-    return ""

@@ -34,12 +34,14 @@ def further_evidence(
     why_not = dependence(session, skill)
     if why_not:
         return Decision(draft, "reject", (f"{skill.name}: {why_not}", *notes), skill=skill.name)
-    return _witness(draft, skill, session, approval, notes)
+    return witness(draft, skill, session, approval, notes)
 
 
-def _witness(
+def witness(
     draft: CreateSkill, skill: Skill, session: Session, approval: str, notes: tuple[str, ...]
 ) -> Decision:
+    """The decision on an independent session that says what a skill says: evidence, which makes a
+    candidate active unless something holds it."""
     reasons = [f"a further session with the same trigger and remedy as {skill.name}"]
     holding = []
     if skill.state == "candidate":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,7 +49,7 @@ def carry_out(
     decisions = decide(review, session, skills, _policy(services, reviewer, scope), redactor)
     failures: list[str] = []
     parked: list[str] = []
-    for decision in decisions:
+    for decision in _pins_honoured(decisions, library.pins.names()):
         try:
             change = _apply(services, decision, session, reviewer.name)
         except SkillLearnerError as error:
@@ -69,6 +70,13 @@ def carry_out(
         parked=tuple(parked),
         reviewer=reviewer.name,
     )
+
+
+def _pins_honoured(decisions: Sequence[Decision], pins: Collection[str]) -> Iterator[Decision]:
+    """The decisions, but what would retire a pinned skill waits for the user."""
+    for one in decisions:
+        pinned = one.verdict == "archive" and one.proposal.name in pins
+        yield replace(one, verdict="propose", skill=one.proposal.name) if pinned else one
 
 
 def _policy(services: PipelineServices, reviewer: Reviewer, scope: str) -> GatePolicy:
@@ -94,7 +102,9 @@ def _drop_refused(
     was no."""
     dropped: list[SkillChange] = []
     for skill in skills:
-        if skill.state != "candidate" or not skill.ours or skill.sessions != (session.id,):
+        if skill.name in services.library.pins.names() or skill.state != "candidate":
+            continue
+        if not skill.ours or skill.sessions != (session.id,):
             continue
         steps = [one.step for one in services.library.proofs.of(skill.name)]
         refusal = refused_since(session, max(steps)) if steps else ""

@@ -88,6 +88,12 @@ class Proofs(Protocol):
     def of(self, name: str) -> Sequence[Proof]: ...
 
 
+class Pins(Protocol):
+    """Skills that the user wants to keep (`skills.pins.Pins`)."""
+
+    def names(self) -> Collection[str]: ...
+
+
 class ChangeLine(Protocol):
     @property
     def why(self) -> str: ...
@@ -119,6 +125,9 @@ class Library(Protocol):
 
     @property
     def encounters(self) -> Encounters: ...
+
+    @property
+    def pins(self) -> Pins: ...
 
     def history(self, name: str) -> Sequence[ChangeLine]: ...
 

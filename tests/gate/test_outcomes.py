@@ -99,3 +99,13 @@ def test_a_check_that_failed_in_its_last_run_proves_nothing() -> None:
     decision = _decide(broken)
     assert decision.verdict == "reject"
     assert "its own check failed" in decision.reasons[0]
+
+
+def test_a_second_session_of_its_own_makes_a_models_candidate_active() -> None:
+    held = replace(_held(_decide(_session())), sessions=("s0",))
+    again = _decide(replace(_session("yes please"), id="s2"), held)
+    assert (again.verdict, again.skill, again.promote) == ("evidence", held.name, True)
+    loaded = replace(_session("yes"), id="s2", loaded_skills=frozenset({held.name}))
+    assert _decide(loaded, held).verdict == "reject"
+    forked = replace(_session("yes"), id="s2", parent="s0")
+    assert _decide(forked, held).verdict == "reject"

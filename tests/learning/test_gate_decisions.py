@@ -272,7 +272,7 @@ def test_near_duplicates_name_the_skill_to_patch() -> None:
     other = _skill(_draft(name="python-build-unknown-mode"), state="active")
     decision = _one(_draft(), _build("two", "1"), LLM, (other,))
     assert (decision.verdict, decision.skill) == ("evidence", other.name)
-    assert "nothing new" in decision.reasons[0]
+    assert "nothing new" in "; ".join(decision.reasons)
     users = replace(other, ours=False)
     assert "user's own" in _one(_draft(), _build("two", "1"), LLM, (users,)).reasons[0]
     unrelated = replace(other, name="deploy", description="Use when deploying", body="Run fly.\n")

@@ -98,3 +98,23 @@ def test_the_cap_makes_candidates(make_services: MakeServices, journal: Journal)
     skill = make_services().library.get("bread")
     assert skill.state == "candidate"
     assert "the cap" in make_services().library.history("bread")[0].why
+
+
+def test_a_pinned_candidate_is_retired_by_the_user_only(
+    make_services: MakeServices, journal: Journal
+) -> None:
+    waiting = {**FIX, "evidence": [{"claim": "the test passed", "steps": [4]}]}
+    run(make_services, journal, "s1", answer(waiting))
+    library = make_services().library
+    assert library.get("set-shop-currency").state == "candidate"
+    library.pins.set("set-shop-currency", True)
+    wish = {
+        "action": "archive",
+        "name": "set-shop-currency",
+        "reason": "the key is gone",
+        "evidence": [{"claim": "it passed", "steps": [4]}],
+        "confidence": 0.9,
+    }
+    run(make_services, journal, "s2", answer(wish))
+    assert library.get("set-shop-currency").state == "candidate"
+    assert [one.kind for one in library.proposals.all()] == ["archive"]
