@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,7 @@ def remote_status(config: SkillLearnerConfig, settings: RemoteSettings) -> dict[
         "held": [],
         "refused": [],
         "waiting": [],
+        "uses": {},
     }
     db = config.library_paths.remotes_dir / "state.sqlite"
     if not db.exists():
@@ -128,6 +130,10 @@ def remote_status(config: SkillLearnerConfig, settings: RemoteSettings) -> dict[
         row[key] = state.note(key)
     for key in ("held", "refused", "waiting"):
         row[key] = json.loads(state.note(key) or "[]")
+    uses: Counter[str] = Counter()
+    for (_, skill, kind), value in state.counters().items():
+        uses[skill] += value if kind == "uses" else 0
+    row["uses"] = dict(uses)  # of all machines together
     row["synced_at"] = float(state.note("synced_at") or 0) or None
     state.close()
     return row

@@ -86,6 +86,10 @@ class Synchroniser:
                     self._run(report, dry_run)
         except RemoteUnavailableError as problem:
             report.error = problem.message
+        except RemoteError as problem:
+            if not dry_run:
+                self._state.save_notes({"error": problem.message, "error_at": time.time()})
+            raise
         except TimeoutError:
             report.error = "another sync with it has been running for long"
         if report.error and not dry_run:

@@ -210,6 +210,20 @@ def read_capped(file: Path) -> bytes:
     return file.read_bytes()
 
 
+def further_files(folder: str) -> str:
+    """A text that changes when a file beside the SKILL.md does; "" when there is none."""
+    told: list[str] = []
+    with contextlib.suppress(OSError), os.scandir(folder) as listing:
+        for entry in listing:
+            if entry.name == SKILL_FILE or entry.is_symlink():
+                continue
+            if entry.is_dir():
+                told.append(f"{entry.name}/({further_files(entry.path)})")
+            else:
+                told.append(f"{entry.name}:{stamp_of(entry.stat())}")
+    return ",".join(sorted(told))
+
+
 def _abandoned(folder: Path) -> bool:
     """A folder that a killed create left behind: nothing in it but our own temporary files."""
     try:

@@ -17,7 +17,7 @@ from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
 from skill_learner.models import Skill
 from skill_learner.skills.bulk import BulkFiles
-from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder
+from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, further_files
 from skill_learner.skills.frontmatter import ParsedSkill, parse, render
 from skill_learner.skills.history import (
     Change,
@@ -76,8 +76,13 @@ class SkillIntake:
     # -- reading -------------------------------------------------------------------------------
 
     def stamps(self) -> dict[str, str]:
-        """See `SkillLibrary.stamps`."""
-        return self._reader.stamps()
+        """As `SkillLibrary.stamps`; here a skill's further files count, too."""
+        stamps = self._reader.stamps()
+        for key, stamp in stamps.items():
+            further = further_files(f"{self.skills_dir}{os.sep}{key}") if stamp else ""
+            if further:
+                stamps[key] = f"{stamp}#{further}"
+        return stamps
 
     def at(self, key: str) -> StoredSkill:
         return self._reader.read(self._folder.at(key))
@@ -88,9 +93,6 @@ class SkillIntake:
             place = self._folder.find(name)
             return None if place is None else self._reader.read(place)
         return None
-
-    def taken(self, name: str) -> bool:
-        return self._folder.taken(name)
 
     def changes(self, name: str) -> list[Change]:
         """Everything that the ledger tells of a skill, oldest first."""

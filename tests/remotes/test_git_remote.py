@@ -410,6 +410,7 @@ def test_a_branch_that_vanished_is_said_and_archives_nothing(
     with pytest.raises(RemoteError, match="is gone"):
         one.sync()
     assert one.names() == ["deploy"]
+    assert "is gone" in one.state.note("error")
 
 
 @pytest.mark.parametrize("damage", ["lock", "shallow", "truncated", "half"])

@@ -313,6 +313,25 @@ def test_attachments_travel_with_their_bits(make_home: MakeHome) -> None:
     assert not (folder / "data.bin").exists()
 
 
+def test_an_edit_of_a_further_file_alone_travels(make_home: MakeHome) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.library.adopt(
+        "tool",
+        b"---\nname: tool\ndescription: Use when a tool is needed.\n---\nRun scripts/x.\n",
+        {"scripts/x": (b"echo one\n", True)},
+        state="active",
+        scope="user",
+        project_slug="p",
+    )
+    one.sync()
+    two.sync()
+    assert one.sync().outcomes == two.sync().outcomes == []
+    (one.config.skills_dir / "tool" / "scripts" / "x").write_bytes(b"echo two\n")
+    assert words(one.sync(), "out") == {"tool": "sent"}
+    two.sync()
+    assert (two.config.skills_dir / "tool" / "scripts" / "x").read_bytes() == b"echo two\n"
+
+
 def test_counters_of_all_machines_add_up_and_never_go_back(make_home: MakeHome) -> None:
     one, two = make_home("one"), make_home("two")
     one.add("deploy")
