@@ -210,6 +210,15 @@ def read_capped(file: Path) -> bytes:
     return file.read_bytes()
 
 
+def with_further_files(root: str, stamps: dict[str, str]) -> dict[str, str]:
+    """Stamps of skills below `root` that change with any file of theirs."""
+    for key, stamp in stamps.items():
+        further = further_files(f"{root}{os.sep}{key}") if stamp else ""
+        if further:
+            stamps[key] = f"{stamp}#{further}"
+    return stamps
+
+
 def further_files(folder: str) -> str:
     """A text that changes when a file beside the SKILL.md does; "" when there is none."""
     told: list[str] = []

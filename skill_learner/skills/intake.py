@@ -17,7 +17,7 @@ from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
 from skill_learner.models import Skill
 from skill_learner.skills.bulk import BulkFiles
-from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, further_files
+from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, with_further_files
 from skill_learner.skills.frontmatter import ParsedSkill, parse, render
 from skill_learner.skills.history import (
     Change,
@@ -77,12 +77,7 @@ class SkillIntake:
 
     def stamps(self) -> dict[str, str]:
         """As `SkillLibrary.stamps`; here a skill's further files count, too."""
-        stamps = self._reader.stamps()
-        for key, stamp in stamps.items():
-            further = further_files(f"{self.skills_dir}{os.sep}{key}") if stamp else ""
-            if further:
-                stamps[key] = f"{stamp}#{further}"
-        return stamps
+        return with_further_files(str(self.skills_dir), self._reader.stamps())
 
     def at(self, key: str) -> StoredSkill:
         return self._reader.read(self._folder.at(key))
@@ -159,12 +154,14 @@ class SkillIntake:
     def plan_name(self, name: str, prefix: str, taken: set[str]) -> str:
         """The name that a new skill gets; it is then taken."""
         slug = slugify_name(name)
-        for tried in numbered_names(slug, slugify_name(prefix)):
-            free = tried not in taken or (tried == slug and not self._folder.taken(tried))
-            if free and not name_faults(tried):
-                taken.add(tried)
-                return tried
-        raise AssertionError("unreachable")
+        free = next(
+            tried
+            for tried in numbered_names(slug, slugify_name(prefix))
+            if (tried not in taken or (tried == slug and not self._folder.taken(tried)))
+            and not name_faults(tried)
+        )
+        taken.add(free)
+        return free
 
     def create_many(self, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
         """New skills under names of `plan_name`; each is there or not after a kill at any moment,
@@ -249,8 +246,8 @@ class SkillIntake:
         before = self._history.keep(stored.data)
         self._write_files(stored.place, arriving)
         data = self._bytes(name, arriving, record)
-        change = replace(new_change(name, record, SYNC, actor, why, ""), before=before)
-        return self._writer.write(stored.place, data, record, change)
+        change = new_change(name, record, SYNC, actor, why, "")
+        return self._writer.write(stored.place, data, record, replace(change, before=before))
 
     def archive(self, name: str, *, actor: str, why: str) -> None:
         place = self._folder.find(name)
