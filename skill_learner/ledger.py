@@ -101,7 +101,10 @@ class Ledger:
         self._append(line)
 
     def today(self) -> Spend:
-        return summed(self.calls(since=self._midnight()))
+        return summed(self.calls_of_today())
+
+    def calls_of_today(self) -> list[Call]:
+        return self.calls(since=self._midnight())
 
     def calls(self, since: float = 0.0) -> list[Call]:
         """The calls begun at or after `since`, oldest first."""

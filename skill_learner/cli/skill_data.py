@@ -31,7 +31,29 @@ def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
 
 
 def uses_of(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, SkillUse]:
-    """Uses by name, those of running sessions included. Counting never makes a command fail."""
+    """Uses by name, in editors and in Python programs, those of running sessions included. Counting
+    never makes a command fail."""
+    in_editors = _editor_uses(config, skills)
+    own = config.library_paths.usage_db
+    if own == config.paths.usage_db or not own.exists():
+        return in_editors
+    in_programs = UsageStore(own).counts()
+    return {
+        name: _sum(in_editors.get(name), in_programs.get(name))
+        for name in {**in_editors, **in_programs}
+    }
+
+
+def _sum(one: SkillUse | None, other: SkillUse | None) -> SkillUse:
+    uses = [use for use in (one, other) if use is not None]
+    return SkillUse(
+        sum(use.count for use in uses),
+        max(use.last_used for use in uses),
+        sum(use.sessions for use in uses),
+    )
+
+
+def _editor_uses(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, SkillUse]:
     if not config.paths.journal_dir.exists() and not config.paths.usage_db.exists():
         return {}
     store = UsageStore(config.paths.usage_db)

@@ -12,7 +12,7 @@ from skill_learner.cli.output import json_option, say, show_fields, show_json, s
 from skill_learner.cli.settings import load
 from skill_learner.cli.skill_data import offer_data, offers_of, summary, uses_of
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.ledger import DaySpend, Ledger
+from skill_learner.ledger import DaySpend, Ledger, summed
 
 
 @click.command()
@@ -53,7 +53,9 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
     skills = build_library(config).list(states=("active", "candidate", "archived"))
     uses = uses_of(config, skills)
     states = Counter(skill.state for skill in skills)
-    jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
+    places = list(dict.fromkeys([config.paths, config.library_paths]))
+    jobs = [job for paths in places if paths.jobs_dir.exists() for job in JobStore(paths).all()]
+    spent = summed(call for paths in places for call in Ledger(paths.ledger).calls_of_today())
     offers = offers_of(config)
     rows = [
         {**summary(skill, uses.get(skill.name)), **offer_data(offers.get(skill.name))}
@@ -70,7 +72,7 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
         },
         "skills": rows,
         "reviews": dict(Counter(str(job.status) for job in jobs)),
-        "today": asdict(Ledger(config.paths.ledger).today()),
+        "today": asdict(spent),
     }
 
 

@@ -325,6 +325,23 @@ def test_a_conversation_is_reviewed_by_hand_with_a_named_provider(skills_dir: Pa
     assert "wait" not in review().stderr
 
 
+def test_the_command_line_tells_of_uses_and_reviews_of_programs(
+    make_engine: Engines, skills_dir: Path, learned: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from click.testing import CliRunner
+
+    from skill_learner.cli.group import cli
+
+    engine = make_engine(ScriptedLLM(learned()), approval="auto")
+    engine.on_session_end(TALK)
+    engine.on_session_start("a memory leak")
+    monkeypatch.setenv("SKILL_LEARNER_SKILLS_DIR", str(skills_dir))
+    told = json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)
+    assert (told["counts"]["uses"], told["counts"]["reviews"]) == (1, 1)
+    assert told["today"]["reviews"] == 1
+
+
 def test_objects_of_the_wrong_kind_are_refused_at_once(make_engine: Engines) -> None:
     with pytest.raises(ConfigError, match="complete"):
         make_engine(object())
