@@ -91,50 +91,60 @@ CORRECTION: dict[str, tuple[str, ...]] = {
     ),
 }
 
+_TO_YOU = (
+    r"(?:^|[.!?:;,\n]\s*|\b(?:please|pls|and|then|also|so|just|but|ok|okay) "
+    r"|\byou (?:should|must|need to|have to|can) (?:always )?|\bwant you to |\b(?:can|could|will|would) you (?:please )?)"
+)
+"""Where an English order to the agent begins."""
+
 REMEMBER: dict[str, tuple[str, ...]] = {
     "en": (
-        r"\b(?:please )?(?:remember|memorize|keep in mind|don['’]?t forget|make a note|note for (?:the future|next time))\b(?! when| if you| how| what| why|\s*\?)",
-        r"\bfrom now on\b|\bfor (?:all )?future (?:sessions|reference|work|changes)\b|\bgoing forward\b|\bin (?:the )?future,? (?:always|never|use|run|do|please)",
+        # to the agent, not of a program that is to remember something ("a remember me checkbox")
+        rf"{_TO_YOU}(?:remember|memorize)(?:\s*[:,–—-]|\s*[.!]?$| (?:that|this|it|these|those|to|for|all|always|never|not|we|i|you|our|please)\b"
+        r"| the \S+(?: \S+){0,5} (?:is|are|was|lives?|has|have|must|needs?|uses?|should|can|runs?|takes?|wants?|goes|belongs?)\b)",
+        rf"{_TO_YOU}(?:keep (?:that|this|it )?in mind|don['’]?t forget|make a note)(?:\s*[:,–—-]|\s*[.!]?$| (?:that|this|it|of|for)\b)|\bnote for (?:the future|next time)\b",
+        r"\bfrom now on\b|\bfor (?:all )?future (?:sessions|work|changes)\b|(?:^|[.!?:;\n]\s*)for (?:all )?future reference\b|\bgoing forward\b|\bin (?:the )?future,? (?:always|never|use|run|do|please)",
         r"(?:^|[.!?\n,;:]\s*|\bplease |\band |\bwe |\byou (?:must |should |need to )?)(?:always|never) (?:use|run|do|write|put|call|add|commit|push|start|check|test|build|ask|prefer|name|keep|format|create|edit|touch|change|install|set|include|import|skip|delete|open)\b",
         r"\bsave (?:this|that|it) as a skill|\b(?:add|save|write) (?:this|that|it) (?:to|in(?:to)?) (?:your )?(?:memory|claude\.md|the skills?)",
     ),
     "de": (
         r"\bmerk(?:e)? dir\b|\bbitte merken\b|\bvergiss (?:das )?nicht\b|\bdenk(?:e)? (?:in zukunft |künftig |immer )?daran\b",
-        r"\bab (?:jetzt|sofort|heute)\b|\bvon (?:jetzt|nun) an\b|\b(?:in zukunft|zukünftig|künftig)\b",
+        r"\bab (?:jetzt|sofort|heute)\b|\bvon (?:jetzt|nun) an\b"
+        r"|(?:^|[.!?:;\n]\s*|\bbitte )(?:in zukunft|zukünftig|künftig)\b|\b(?:in zukunft|zukünftig|künftig) (?:bitte|immer|nie)\b",
         r"\b(?:benutze?|verwende|nimm|nutze|führe|schreibe?|mach(?:e)?|starte|teste|baue) (?:hier |bitte |dafür |dazu )?(?:immer|nie(?:mals)?|stets)\b|\bimmer \S+(?: \S+){0,4} (?:verwenden|benutzen|nutzen|nehmen|ausführen|starten)\b",
     ),
     "fr": (
         r"\b(?:souviens-toi|rappelle-toi|retiens|mémorise|n['’]oublie pas|garde (?:ça )?en mémoire|notez bien|souvenez-vous|retenez)\b",
-        r"\b(?:à partir de maintenant|désormais|dorénavant|à l['’]avenir)\b",
+        r"\b(?:à partir de maintenant|désormais|dorénavant)\b|(?:^|[.!?:;\n]\s*)à l['’]avenir\b",
         r"\b(?:utilise|lance|fais|emploie|écris|utilisez|lancez|exécute)r? (?:toujours|jamais)\b|\bn['’](?:utilise|écris|exécute)z? jamais\b|\bne (?:lance|fais|modifie|touche)z? jamais\b",
     ),
     "es": (
-        r"\b(?:recuerda|recuérdalo|acuérdate|memoriza|no olvides|ten en cuenta para)\b",
-        r"\b(?:de ahora en adelante|a partir de ahora|desde ahora|en (?:el )?futuro|en adelante)\b",
+        r"(?:^|[.!?:;,\n]\s*|\bpor favor )(?:recuerda|memoriza)\b|\b(?:recuérdalo|acuérdate|no olvides|ten en cuenta para)\b",
+        r"\b(?:de ahora en adelante|a partir de ahora|desde ahora)\b|(?:^|[.!?:;\n]\s*)(?:en (?:el )?futuro|en adelante)\b",
         r"\b(?:usa|utiliza|ejecuta|haz|escribe|pon|corre) siempre\b|\bsiempre (?:usa|utiliza|ejecuta|haz|escribe|pon)\b|\bnunca (?:uses|ejecutes|hagas|toques|cambies|escribas)\b",
     ),
     "pt": (
         r"\b(?:lembre-se|lembra-te|lembre disso|memorize|não (?:se )?esqueça|guarde isso)\b",
-        r"\b(?:de agora em diante|a partir de agora|daqui (?:para a|em) (?:frente|diante)|no futuro)\b",
+        r"\b(?:de agora em diante|a partir de agora|daqui (?:para a|em) (?:frente|diante))\b|(?:^|[.!?:;\n]\s*)no futuro\b",
         r"\b(?:use|usa|utilize|execute|faça|rode|escreva) sempre\b|\bsempre (?:use|usa|utilize|execute|faça|rode|escreva)\b|\bnunca (?:use|execute|faça|mude|altere|rode)\b",
     ),
     "it": (
-        r"\b(?:ricorda(?:ti)?|ricordati|memorizza|non dimenticare|tieni a mente)\b",
-        r"\b(?:d['’]ora in poi|da ora in poi|da adesso in poi|in futuro|per il futuro)\b",
+        r"(?:^|[.!?:;,\n]\s*|\bper favore )(?:ricorda|memorizza)\b|\b(?:ricordati|non dimenticare|tieni a mente)\b",
+        r"\b(?:d['’]ora in poi|da ora in poi|da adesso in poi|per il futuro)\b|(?:^|[.!?:;\n]\s*)in futuro\b",
         r"\b(?:usa|utilizza|esegui|fai|scrivi|lancia) sempre\b|\b(?:usa|utilizza) .{1,40} sempre\b|\bnon (?:usare|eseguire|toccare|modificare) mai\b",
     ),
     "nl": (
         r"\b(?:onthoud|vergeet niet|houd in gedachten)\b",
-        r"\b(?:vanaf nu|voortaan|in de toekomst|van nu af aan)\b",
+        r"\b(?:vanaf nu|voortaan|van nu af aan)\b|(?:^|[.!?:;\n]\s*)in de toekomst\b",
         r"\b(?:gebruik|draai|doe|schrijf|start|test) (?:hier )?(?:altijd|nooit)\b",
     ),
     "pl": (
         r"\b(?:zapamiętaj|pamiętaj|nie zapomnij)\b",
-        r"\b(?:od teraz|od tej pory|na przyszłość|w przyszłości|odtąd)\b",
+        r"\b(?:od teraz|od tej pory|na przyszłość|odtąd)\b|(?:^|[.!?:;\n]\s*)w przyszłości\b",
         r"\b(?:zawsze (?:używaj|uruchamiaj|rób|pisz)|używaj zawsze|nigdy nie (?:używaj|uruchamiaj|zmieniaj|rób))\b",
     ),
     "ru": (
-        r"(?:запомни(?:те)?|не забуд(?:ь|ьте)|имей(?:те)? в виду)",
+        r"\b(?:запомни(?:те)?|не забуд(?:ь|ьте)|имей(?:те)? в виду)\b(?! меня)",
         r"(?:с этого момента|отныне|в дальнейшем|на будущее|впредь|теперь всегда)",
         r"(?:всегда (?:используй|запускай|делай|пиши|ставь)|используй(?:те)? всегда|никогда не (?:используй|запускай|трогай|меняй|делай))",
     ),
@@ -144,7 +154,7 @@ REMEMBER: dict[str, tuple[str, ...]] = {
         r"(?:常に|必ず|いつも).{1,60}(?:使って|使う(?:こと|ように)|してください|実行して|するように)|(?:絶対に|決して).{1,60}(?:しないで|使わないで)",
     ),
     "zh": (
-        r"(?:请)?记住|记下来|别忘了|不要忘记|牢记",
+        r"(?:请)?记住(?!我|密码|用户|登录|登陆)|记下来|别忘了|不要忘记|牢记",
         r"从现在(?:开始|起)|以后(?:都|请|要|必须|一律)?|今后|往后",
         r"(?:总是|始终|务必|必须一直|永远)(?:使用|用|要|运行|执行)|(?:永远|绝)(?:不要|别|不能)|一律(?:使用|用)",
     ),
@@ -154,7 +164,7 @@ REMEMBER: dict[str, tuple[str, ...]] = {
         r"(?:항상|언제나|반드시).{1,60}(?:사용|써|실행|해 ?주세요|하세요|해라|해줘)|절대(?:로)? .{1,60}(?:하지 ?마|마세요|쓰지)",
     ),
     "tr": (
-        r"\b(?:unutma|hatırla|aklında tut|not al|bunu kaydet)\b",
+        r"(?<!beni )\b(?:unutma|hatırla|aklında tut|not al|bunu kaydet)\b",
         r"\b(?:bundan (?:sonra|böyle)|şu andan itibaren|artık hep|gelecekte)\b",
         r"\b(?:her zaman|daima|hep) .{1,60}(?:kullan|çalıştır|yap|yaz)\w*|\basla .{1,60}(?:kullanma|yapma|değiştirme|dokunma|çalıştırma)",
     ),

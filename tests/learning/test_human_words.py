@@ -85,6 +85,48 @@ def test_weak_words_and_plain_questions_are_nothing(words: str) -> None:
     assert _after_work(words) == ()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Add a remember me checkbox to the login form",
+        "Fix the bug where the app doesn't remember the user's theme",
+        "The settings page should remember the last tab",
+        "Add tabs and remember the last one",
+        "the app must remember window position",
+        "make a note component with a title and body",
+        "Don't forget to update the changelog",
+        "add docs for future reference",
+        "I can't remember the name of the config file, find it",
+        "In the future we want dark mode, but for now add a toggle",
+        "Ergänze eine Checkbox dafür, in Zukunft soll das Cookie 30 Tage gelten",
+        "Ajoute une case à cocher, à l'avenir le cookie dure 30 jours",
+        "La aplicación recuerda la pestaña; añade una prueba",
+        "L'app ricorda la scheda; aggiungi un test",
+        "Добавь флажок «запомнить меня» на форму входа",
+        "在登录页面添加一个“记住我”复选框",
+        "Giriş formuna beni hatırla kutusu ekle",
+    ],
+)
+def test_a_program_that_is_to_remember_is_no_order_to_the_agent(words: str) -> None:
+    assert find_episodes(SessionBuilder().human(words).session()) == ()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Remember that the staging database resets every night",
+        "Please remember the API server needs Redis on port 6380",
+        "Could you please remember this: fixtures live in spec/data",
+        "The tests need Redis. Don't forget that.",
+        "For future reference: the release branch is cut from main on Mondays",
+        "You must always run make gen after you edit a proto file. Keep this in mind.",
+    ],
+)
+def test_orders_to_the_agent_are_found_within_a_sentence(words: str) -> None:
+    (episode,) = find_episodes(SessionBuilder().human(words).session())
+    assert episode.kind == "remember_request"
+
+
 def test_a_first_message_and_talk_without_work_correct_nothing() -> None:
     assert find_episodes(SessionBuilder().human("the login is broken, fix it").session()) == ()
     talk = SessionBuilder().human("hi").assistant("Shall I push?").human("No, not yet please")
