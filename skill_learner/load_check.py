@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timezone
 
-from skill_learner.learning import injection
 from skill_learner.models import Skill
 from skill_learner.skills.library import SkillLibrary
 
@@ -19,6 +18,8 @@ def reasons_to_hold(library: SkillLibrary, skill: Skill) -> tuple[str, ...]:
     gate; bytes that the user approved are theirs to judge."""
     if skill.ours or library.is_approved(skill):
         return ()
+    from skill_learner.learning import injection  # its many patterns take time to compile
+
     found = [
         finding.reason
         for text in (skill.name, skill.description, skill.body)

@@ -160,6 +160,7 @@ def build_engine_parts(
     embedding_provider: EmbeddingProvider | None,
 ) -> EngineParts:
     """The parts of an engine; whatever it keeps lies in `config.library_paths`."""
+    from skill_learner.load_check import fit_for_agents
     from skill_learner.remote_wiring import build_fleet, start_sync
     from skill_learner.search.finder import SkillFinder
     from skill_learner.usage import UsageStore
@@ -170,7 +171,9 @@ def build_engine_parts(
     semantic = None
     if embedding_provider is not None:
         semantic = _embedding_search(config, library, search, embedding_provider)
-    finder = SkillFinder(search, library_scope(config), semantic)
+    finder = SkillFinder(
+        search, library_scope(config), semantic, lambda skills: fit_for_agents(library, skills)
+    )
     if llm is None:
         return EngineParts(library, finder, usage, None, "", start_sync(config))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skill_learner.models import Skill
 from skill_learner.search.skill_search import USER_SCOPE, SkillSearch
 
 _BLENDED = 50
+
+Fit = Callable[[list[Skill]], list[Skill]]
 
 
 class Semantic(Protocol):
@@ -33,17 +35,26 @@ class Semantic(Protocol):
 
 
 class SkillFinder:
-    """scope: a project's key for its skills and the user-wide ones; None for all."""
+    """scope: a project's key for its skills and the user-wide ones; None for all. fit: leaves out
+    what is not to be given to agents."""
 
     def __init__(
-        self, search: SkillSearch, scope: str | None, semantic: Semantic | None = None
+        self,
+        search: SkillSearch,
+        scope: str | None,
+        semantic: Semantic | None = None,
+        fit: Fit = list,
     ) -> None:
+        self._fit = fit
         self._search = search
         self._scope = scope
         self._semantic = semantic
 
     def relevant(self, query: str, top_k: int) -> list[Skill]:
         """The active skills that serve a query, best first."""
+        return self._fit(self._found(query, top_k))
+
+    def _found(self, query: str, top_k: int) -> list[Skill]:
         semantic = self._semantic
         if semantic is not None and semantic.weight is None:
             found = semantic.relevant(query, top_k, self._scope)
@@ -75,11 +86,12 @@ class SkillFinder:
         ]
 
     def newest(self, limit: int) -> list[Skill]:
-        return self._search.newest(limit, scope=self._scope)
+        return self._fit(self._search.newest(limit, scope=self._scope))
 
     def allows(self, skill: Skill) -> bool:
-        """Whether a skill is within the scope."""
-        return self._scope is None or skill.scope in (self._scope, USER_SCOPE)
+        """Whether a skill is within the scope and may be given to an agent."""
+        inside = self._scope is None or skill.scope in (self._scope, USER_SCOPE)
+        return inside and bool(self._fit([skill]))
 
     def saved(self, names: Collection[str]) -> None:
         """Index and embed skills that were just saved."""
