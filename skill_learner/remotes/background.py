@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,8 @@ from skill_learner.remotes.sync import Synchroniser, SyncReport
 log = logging.getLogger("skill_learner")
 
 _SHORTEST = 5.0
+_SLICE = 0.5
+"""Seconds after which a thread that waits for a hint looks whether it is to end."""
 
 
 def is_due(state_says: str, every: int, now: float) -> bool:
@@ -70,11 +73,27 @@ class BackgroundSync:
                     one.last = time.monotonic()
                     self._sync(one)
             self._first.set()
-            if self._stop.wait(pause):
+            if self._rest(running, pause):
                 break
         for one in running:
             with contextlib.suppress(SkillLearnerError):
                 one.synchroniser.close()
+
+    def _rest(self, running: Sequence[_Running], seconds: float) -> bool:
+        """Wait so long, or until a remote gives a hint that there is news; whether to end. Hints
+        are never acted on in a row: many writers must not make as many readers."""
+        end = time.monotonic() + seconds
+        if self._stop.wait(min(seconds, _SHORTEST)):
+            return True
+        hinting = next((one for one in running if one.synchroniser.gives_hints), None)
+        while hinting is not None and time.monotonic() < end and not self._stop.is_set():
+            try:
+                if hinting.synchroniser.wait_for_hint(_SLICE):
+                    hinting.last = float("-inf")
+                    return self._stop.wait(random.uniform(0, 1))
+            except SkillLearnerError:
+                hinting = None
+        return self._stop.wait(max(0.0, end - time.monotonic()))
 
     def _sync(self, one: _Running) -> None:
         try:

@@ -79,6 +79,15 @@ class Remote(Protocol):
 
 
 @runtime_checkable
+class HintingRemote(Protocol):
+    """A remote that can tell at once that somebody wrote. A hint: it may be lost, or be for
+    nothing."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for word of a change; whether it came."""
+
+
+@runtime_checkable
 class VectorRemote(Protocol):
     """A remote that also keeps embeddings, by model and by hash of the embedded text."""
 

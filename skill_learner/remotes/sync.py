@@ -7,7 +7,6 @@ kill at any step leaves each skill old or new on each side, and the next sync go
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,19 +15,22 @@ from pathlib import Path
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.files import locked
 from skill_learner.remotes.home_skills import HomeSkills, unpack
+from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import Incoming, Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, Outgoing, own_counters
-from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
+from skill_learner.remotes.protocol import (
+    CounterKey,
+    HintingRemote,
+    Pushed,
+    Remote,
+    RemoteSkill,
+)
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
 from skill_learner.remotes.waiting import NOT_PARKED
 from skill_learner.usage import SkillUse
 
 MOST_ROUNDS = 6
-FULL_LOOK_SECONDS = 60.0
-"""In a running process: after so long the home files themselves are looked at again. Between, what
-our own writers touch tells of their changes; an edit by hand waits until then."""
-_CLOCK_TICK_NS = 100_000_000
 _LOCK_SECONDS = 120.0
 
 
@@ -73,7 +75,7 @@ class Synchroniser:
         self._state = state
         self._place = place
         self._uses = uses
-        self._quiet: tuple[tuple[int, ...], float] | None = None
+        self._watch = HomeWatch(place.watched)
         self._cursor = ""
 
     def sync(self, *, dry_run: bool = False) -> SyncReport:
@@ -93,7 +95,7 @@ class Synchroniser:
         except TimeoutError:
             report.error = "another sync with it has been running for long"
         if report.error and not dry_run:
-            self._quiet = None
+            self._watch.forget()
             self._state.save_notes({"error": report.error, "error_at": time.time()})
         return report
 
@@ -110,6 +112,13 @@ class Synchroniser:
             f"`skill-learner sync {self._settings.name} --dry-run` lists what waits.",
         )
 
+    @property
+    def gives_hints(self) -> bool:
+        return isinstance(self._remote, HintingRemote)
+
+    def wait_for_hint(self, seconds: float) -> bool:
+        return isinstance(self._remote, HintingRemote) and self._remote.wait(seconds)
+
     def close(self) -> None:
         self._remote.close()
         self._state.close()
@@ -117,7 +126,7 @@ class Synchroniser:
     # -- the rounds ----------------------------------------------------------------------------
 
     def _run(self, report: SyncReport, dry_run: bool) -> None:
-        marks = self._marks()
+        marks = self._watch.marks()
         self._cursor = self._state.note("cursor") if self._same_settings() else ""
         if not dry_run:
             self._arrived_projects()
@@ -243,7 +252,7 @@ class Synchroniser:
         self._state.save_notes({"settings": now, "cursor": ""})
         return False
 
-    def _ended(self, report: SyncReport, collected: Collected, marks: tuple[int, ...]) -> None:
+    def _ended(self, report: SyncReport, collected: Collected, marks: Marks) -> None:
         self._state.save_seen(collected.seen, collected.gone)
         told = [f"{one.name}: {one.detail}" for one in collected.held]
         refused = [f"{o.name}: {o.detail}" for o in report.outcomes if o.outcome == "refused"]
@@ -258,34 +267,18 @@ class Synchroniser:
         if refused or report.outcomes:
             notes["refused"] = refused
         self._state.save_notes(notes)
-        if not report.error and self._marks() == marks and _are_old(marks):
-            self._quiet = (marks, time.monotonic())
+        if not report.error:
+            self._watch.remember(marks)
 
     def _nothing_to_do(self) -> bool:
         """Whether home and remote are as the last sync of this process left them."""
-        if self._quiet is None or time.monotonic() - self._quiet[1] > FULL_LOOK_SECONDS:
-            return False
-        if self._marks() != self._quiet[0]:
+        if not self._watch.is_unchanged():
             return False
         pulled = self._remote.pull(self._cursor)
         if not pulled.skills and not pulled.counters:
             self._cursor = pulled.cursor
             return True
         return False
-
-    def _marks(self) -> tuple[int, ...]:
-        marks = []
-        for path in self._place.watched:
-            try:
-                marks.append(os.stat(path).st_mtime_ns)
-            except OSError:
-                marks.append(0)
-        return tuple(marks)
-
-
-def _are_old(marks: tuple[int, ...]) -> bool:
-    """Two changes within one tick of the file system's clock cannot be told apart."""
-    return max(marks, default=0) < time.time_ns() - _CLOCK_TICK_NS
 
 
 def _would_leave(one: Leaving) -> Outcome:

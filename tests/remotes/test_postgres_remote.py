@@ -348,6 +348,28 @@ def test_embeddings_are_kept_by_model_and_text(postgres_url: str) -> None:
     two.close()
 
 
+def test_an_engine_hears_of_what_others_save(
+    make_home: MakeHome, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skill_learner.remotes.background._SHORTEST", 0.1)
+    settings = {
+        "skills_dir": str(tmp_path / "w" / "skills"),
+        "state_dir": str(tmp_path / "w" / "state"),
+        "remotes": {"fleet": {"url": postgres_url, "trust": "all", "every": 3600}},
+    }
+    with SkillEngine(settings) as engine:
+        assert engine.get_stats()["total_skills"] == 0
+        one = make_home("one")
+        one.add("deploy")
+        threading.Event().wait(2.0)  # it listens by now
+        one.sync()
+        for _ in range(100):
+            if engine.get_stats()["total_skills"]:
+                break
+            threading.Event().wait(0.1)
+        assert engine.get_stats()["total_skills"] == 1
+
+
 class CountingProvider:
     model_name = "counting"
 
