@@ -14,6 +14,7 @@ from typing import Any
 from skill_learner.hook_runtime import privacy as hot
 from skill_learner.models import Session, Step, ToolCall
 
+OFF_FILE = ".skill-learner-off"
 BLANK = hot.BLANK.decode("ascii")
 _SPAN = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL)
 _DEEPEST = 40
@@ -42,6 +43,11 @@ class PrivacyRules:
             for top in self.projects
             for form in (os.path.realpath(_expanded(top)), _expanded(top))
         )
+
+    @staticmethod
+    def is_switched_off(project: str) -> bool:
+        """Whether the user put a `.skill-learner-off` file into the project."""
+        return bool(project) and os.path.lexists(os.path.join(project, OFF_FILE))
 
     def ignores_call(self, call: ToolCall) -> bool:
         name = os.fsencode(call.name)

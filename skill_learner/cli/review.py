@@ -79,12 +79,16 @@ def _library_jobs(config: SkillLearnerConfig, session: str | None, *, by_hand: b
 def _run_detached() -> None:
     """Nobody sees what it prints, so even settings that cannot be read are told to review.log."""
     from skill_learner.paths import StatePaths, default_state_dir
+    from skill_learner.pause import paused_until
     from skill_learner.pipeline import run_detached
     from skill_learner.pipeline.review_log import log_fault
     from skill_learner.wiring import build_services
 
     try:
-        services = build_services(load(), None)
+        config = load()
+        if config.off or paused_until(config.paths):
+            return  # what is queued waits
+        services = build_services(config, None)
     except SkillLearnerError as problem:
         state = os.environ.get("SKILL_LEARNER_STATE_DIR") or default_state_dir()
         log_fault(StatePaths(Path(state)).review_log, f"review: {problem.message}")

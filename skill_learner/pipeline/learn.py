@@ -20,7 +20,7 @@ from skill_learner.pipeline.parts import review_parts
 from skill_learner.pipeline.review_request import build_request, redacted_episode, scope_of
 from skill_learner.pipeline.sequences import earlier_sequences, remember_sequence
 from skill_learner.pipeline.services import PipelineServices
-from skill_learner.privacy import without_private
+from skill_learner.privacy import OFF_FILE, without_private
 from skill_learner.secret_scanner import long_tail_secrets
 
 
@@ -44,6 +44,8 @@ def learn_from(
     rules = services.config.privacy
     if rules.ignores_project(session.project):
         return nothing("passed over: the settings ignore this project (`ignore_projects`)")
+    if rules.is_switched_off(session.project):
+        return nothing(f"passed over: {OFF_FILE} in the project switches everything off")
     session = without_private(session, rules)
     if session.first_new_step > len(session.steps):
         return nothing("nothing new since the last review")

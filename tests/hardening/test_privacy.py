@@ -149,6 +149,38 @@ def test_learning_from_an_ignored_project_says_so(tmp_path: Path) -> None:
     assert outcome.review is None
 
 
+def test_nothing_is_learned_once_a_project_is_switched_off(
+    hooks: HookSandbox, run: Run, run_json: Run
+) -> None:
+    hooks.run("UserPromptSubmit", hooks.payload("UserPromptSubmit", prompt="remember: use pnpm"))
+    (hooks.project / ".skill-learner-off").touch()
+    hooks.run("SessionEnd")
+    session = next((hooks.state / "journal").glob("*.jsonl")).stem
+    run("review", "--session", session)
+    (job,) = run_json("status")["jobs"]
+    assert ".skill-learner-off" in job["detail"]
+    assert hooks.requests() == []
+
+
+@pytest.mark.parametrize("how", ["pause", "off"])
+def test_a_detached_review_waits_while_everything_is_off(
+    hooks: HookSandbox, run: Run, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    hooks.run("UserPromptSubmit")
+    hooks.run("SessionEnd")
+    if how == "pause":
+        run("pause", "1h")
+    else:
+        monkeypatch.setenv("SKILL_LEARNER_OFF", "1")
+    run("review", "--detached")
+    assert len(hooks.requests()) == 1
+    run("resume")
+    monkeypatch.delenv("SKILL_LEARNER_OFF", raising=False)
+    monkeypatch.setenv("SKILL_LEARNER_REVIEW", "")
+    run("review", "--detached")
+    assert hooks.requests() == []
+
+
 @pytest.mark.parametrize("value", [["a\nignore_tool=*"], [1], {"a": 1}, ["x", None]])
 def test_a_list_of_names_must_be_one(value: Any) -> None:
     from skill_learner.config import SkillLearnerConfig
