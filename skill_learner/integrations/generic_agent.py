@@ -10,21 +10,19 @@ import asyncio
 import contextlib
 import functools
 import inspect
-import logging
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from skill_learner.conversation.answers import StreamedAnswer
 from skill_learner.engine import SkillEngine
+from skill_learner.faults import FaultLog
 from skill_learner.integrations.arguments import AgentCall, read_call, with_prompt
 from skill_learner.integrations.streams import watched_async_stream, watched_stream
 
 if TYPE_CHECKING:
     from skill_learner.config import SkillLearnerConfig
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
-
-log = logging.getLogger("skill_learner")
 
 Agent = TypeVar("Agent", bound=Callable[..., Any])
 
@@ -191,12 +189,12 @@ class _Turn:
         return await asyncio.to_thread(self._inject, call)
 
     def piece(self, piece: Any) -> None:
-        with _quietly():
+        with _quietly(self._engine.faults):
             self._streamed.add(piece)
 
     def end_stream(self) -> None:
         messages: list[Any] = []
-        with _quietly():
+        with _quietly(self._engine.faults):
             messages = self._streamed.messages()
         self.end(messages)
 
@@ -205,19 +203,23 @@ class _Turn:
         if self._ended or self._call is None:
             return
         self._ended = True
-        with _quietly():
+        with _quietly(self._engine.faults):
             messages = [*self._call.messages, *self._call.added_by_agent()]
             self._engine.on_turn_complete(messages, answer=answer, session=self._session)
 
+    def end_future(self, future: asyncio.Future[Any]) -> None:
+        failed = future.cancelled() or future.exception() is not None
+        self.end(None if failed else future.result())
+
     def _read(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
         self._call = AgentCall([], args, dict(kwargs))
-        with _quietly():
+        with _quietly(self._engine.faults):
             self._session = self._engine.current_session() or self._engine.begin_session()
             self._call = read_call(self._function, args, kwargs)
         return self._call
 
     def _inject(self, call: AgentCall) -> AgentCall:
-        with _quietly():
+        with _quietly(self._engine.faults):
             prompt = self._engine.skills_prompt(call.query, tools=call.tools, session=self._session)
             call = with_prompt(self._function, call, prompt)
         self._call = call
@@ -226,7 +228,10 @@ class _Turn:
 
 def _pass_on(answer: Any, turn: _Turn) -> Any:
     """The answer as it is; streams and awaitables are watched on their way to the caller."""
-    if inspect.isawaitable(answer) and not isinstance(answer, asyncio.Future):
+    if isinstance(answer, asyncio.Future):
+        answer.add_done_callback(turn.end_future)
+        return answer
+    if inspect.isawaitable(answer):
         return _awaited(answer, turn)
     if hasattr(answer, "__anext__") or hasattr(answer, "__aiter__"):
         return watched_async_stream(answer, turn.piece, turn.end_stream)
@@ -246,9 +251,9 @@ async def _awaited(answer: Any, turn: _Turn) -> Any:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """Faults of ours are logged, and never the agent's."""
+def _quietly(faults: FaultLog) -> Iterator[None]:
+    """Faults of ours are logged and counted, and never the agent's."""
     try:
         yield
     except Exception as error:
-        log.warning("skill-learner: %s: %s", type(error).__name__, error)
+        faults.note(f"{type(error).__name__}: {error}")

@@ -250,6 +250,22 @@ def test_coroutines_and_async_generators(make_loop: Loops, nothing: Any) -> None
     assert "Look at the heap." in digest_of(llm)
 
 
+def test_a_task_is_passed_on_and_its_answer_seen(make_loop: Loops, nothing: Any) -> None:
+    llm = ScriptedLLM(nothing)
+    loop = make_loop(llm=llm)
+
+    async def work() -> str:
+        await asyncio.sleep(0)
+        return "Look at the cache."
+
+    async def talk() -> str:
+        return str(await loop.wrap(lambda messages: asyncio.ensure_future(work()))(LEAK))
+
+    assert asyncio.run(talk()) == "Look at the cache."
+    loop.close(5)
+    assert "Look at the cache." in digest_of(llm)
+
+
 def test_exceptions_pass_through_and_the_request_is_kept(make_loop: Loops, nothing: Any) -> None:
     llm = ScriptedLLM(nothing)
     loop = make_loop(llm=llm)
