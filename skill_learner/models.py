@@ -143,7 +143,8 @@ class CreateSkill:
     """A new skill. trigger_key and remedy_key come from the episode behind it ("" from an LLM).
     explicit: the human said in words that this is to be remembered. unverified: it rests on a
     model's answers that no tool result confirmed. why: why it is active, or waits (the gate sets
-    these two). guardrail: it only warns of a failure that was not cured; it expires."""
+    these two). guardrail: it only warns of a failure that was not cured; it expires. asks: other
+    words in which a person would ask for it; they only help search."""
 
     name: str
     description: str
@@ -156,6 +157,7 @@ class CreateSkill:
     unverified: bool = False
     why: str = ""
     guardrail: bool = False
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

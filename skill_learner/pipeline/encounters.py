@@ -40,9 +40,19 @@ def remember_encounters(
         steps = sorted(_cited(outcome.decisions, change.name))
         behind = [e for e in episodes if e.kind == "fixed_failure" and set(e.steps) & set(steps)]
         errors = [error_fragments(redactor.redact(e.error).splitlines()) for e in behind]
-        store.add(
-            change.name, _asks(session, steps[:1], redactor), [error for error in errors if error]
-        )
+        asks = _asks(session, steps[:1], redactor) + _phrasings(outcome, change.name, redactor)
+        store.add(change.name, asks, [error for error in errors if error])
+
+
+def _phrasings(outcome: JobOutcome, name: str, redactor: Redactor) -> list[str]:
+    """The reviewer's own ways to ask for a skill that it wrote."""
+    proposals = [decision.proposal for decision in outcome.decisions]
+    return [
+        redactor.redact(ask)
+        for proposal in proposals
+        if isinstance(proposal, CreateSkill) and proposal.name == name
+        for ask in proposal.asks
+    ]
 
 
 def _loads(session: Session) -> Iterable[tuple[str, int]]:

@@ -37,7 +37,7 @@ class Effort:
 
 
 THOROUGH = Effort(20_000, 1e9, 120, True)
-QUICK = Effort(10_000, 0.8, 40, False)
+QUICK = Effort(10_000, 0.5, 40, False)
 """For a hook: what is worth an offer stands high in the index's own order."""
 
 

@@ -53,8 +53,11 @@ class Candidate:
 
 
 HEAD_LINES = 3
-"""A head's first lines are the stems of name, description and triggers; each further one is those
-of a stored ask."""
+"""A head's first lines are the stems of name, description and further triggers; each line after
+them is those of a stored ask."""
+
+TRIGGER_BEGINS, TRIGGER_ENDS = "+", "-"
+"""Stand around the sentences of a description that say when to use the skill."""
 
 
 def rank(plan: Plan, candidates: "Sequence[Candidate]") -> "list[Candidate]":
@@ -77,7 +80,7 @@ def rank(plan: Plan, candidates: "Sequence[Candidate]") -> "list[Candidate]":
 def _look_at_head(candidate: Candidate, plan: Plan, terms: set[str]) -> None:
     lines = candidate.head.split("\n")
     name = lines[0].split() if lines else []
-    description = lines[1].split() if len(lines) > 1 else []
+    description, trigger = _description(lines[1] if len(lines) > 1 else "")
     idf, signals = plan.idf, candidate.signals
     places: dict[str, list[int]] = {}
     times: dict[str, int] = {}
@@ -97,15 +100,36 @@ def _look_at_head(candidate: Candidate, plan: Plan, terms: set[str]) -> None:
         mass = sum(idf[term] for term in told)
         rest = sum(idf.get(term, _UNKNOWN_NAME_WORD) for term in set(name) - told)
         signals[NAME] = mass * mass / (mass + rest)
-    if len(lines) > HEAD_LINES - 1 and lines[2]:
-        trigger = lines[2].split()
-        times = {}
-        for term in trigger:
-            if term in terms:
-                times[term] = times.get(term, 0) + 1
-        signals[TRIGGER] = _bm25(times, idf, len(trigger) / _USUAL_TRIGGER)
+    if len(lines) > HEAD_LINES - 1:
+        trigger += lines[2].split()
+    signals[TRIGGER] = _trigger(trigger, terms, idf)
     if len(lines) > HEAD_LINES:
         signals[ASK] = max(_likeness(line, plan) for line in lines[HEAD_LINES:])
+
+
+def _trigger(trigger: list[str], terms: set[str], idf: dict[str, float]) -> float:
+    times: dict[str, int] = {}
+    for term in trigger:
+        if term in terms:
+            times[term] = times.get(term, 0) + 1
+    return _bm25(times, idf, len(trigger) / _USUAL_TRIGGER)
+
+
+def _description(line: str) -> tuple[list[str], list[str]]:
+    """All stems of a description, and those of its trigger sentences."""
+    if TRIGGER_BEGINS not in line:
+        return line.split(), []
+    every: list[str] = []
+    trigger: list[str] = []
+    for part in line.split(TRIGGER_BEGINS):
+        told, found, rest = part.partition(TRIGGER_ENDS)
+        if found:
+            trigger += told.split()
+            every += told.split()
+            every += rest.split()
+        else:
+            every += told.split()
+    return every, trigger
 
 
 def _bm25(times: dict[str, int], idf: dict[str, float], length: float) -> float:

@@ -20,7 +20,8 @@ def prepare(connection: "Connection") -> None:
     """The temporary tables that take words apart as the index does."""
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')"
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked"
+        f" USING fts5(word, content = '', columnsize = 0, tokenize = '{TOKENIZER}')"
     )
     connection.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms"
@@ -37,7 +38,7 @@ def frequencies(connection: "Connection", words: "Iterable[str]") -> dict[str, i
     prepare(connection)
     connection.execute("SAVEPOINT asking")
     try:
-        connection.execute("DELETE FROM temp.asked")
+        connection.execute("INSERT INTO temp.asked(asked) VALUES ('delete-all')")
         connection.executemany(
             "INSERT INTO temp.asked(rowid, word) VALUES (?, ?)", enumerate(asked)
         )

@@ -11,7 +11,7 @@ from math import log, sqrt
 from skill_learner.ranking.plan import Plan
 from skill_learner.ranking.score import ASK, TOGETHER, Candidate
 
-THRESHOLD = 1.0
+THRESHOLD = 0.98
 STRONG = 1.6
 """From here on a short skill may be given whole."""
 

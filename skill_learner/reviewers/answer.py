@@ -27,6 +27,7 @@ from skill_learner.reviewers.answer_object import (
 LEAST_CONFIDENCE = 0.7
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_MOST_ASKS, _LONGEST_ASK = 4, 200
 _MAX_NAME = 64
 _MAX_DESCRIPTION = 1024
 
@@ -157,7 +158,8 @@ class _Reading:
         body = _without_front_matter(self._text(item, "body", where)).strip()
         if not body and isinstance(_field(item, "body"), str) and _field(item, "body"):
             self._faults.append(f"{where}.body: nothing stands after its front matter")
-        return CreateSkill(name, description, body + "\n", proof[0], proof[1])
+        asks = _asks(_field(item, "asks"))
+        return CreateSkill(name, description, body + "\n", proof[0], proof[1], asks=asks)
 
     def _patch(
         self, item: dict[str, Any], where: str, name: str, proof: tuple[tuple[Claim, ...], float]
@@ -287,6 +289,13 @@ def _field(item: Mapping[str, Any], key: str) -> Any:
         return item[key]
     named = [alias for alias in _ALIASES.get(key, ()) if alias in item]
     return item[named[0]] if len(named) == 1 else None
+
+
+def _asks(given: Any) -> tuple[str, ...]:
+    """Other ways to ask for a skill: a help to search, so that what is no text is left out."""
+    asks = given if isinstance(given, list) else []
+    texts = [" ".join(ask.split())[:_LONGEST_ASK] for ask in asks if isinstance(ask, str)]
+    return tuple(text for text in texts if text)[:_MOST_ASKS]
 
 
 def _without_front_matter(body: str) -> str:

@@ -43,6 +43,11 @@ ANSWER_SCHEMA: dict[str, Any] = {
                         "description": "create, guardrail, describe: when to use it",
                     },
                     "body": {"type": "string", "description": "create: Markdown, no front matter"},
+                    "asks": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "create: up to four other ways to ask for it",
+                    },
                     "base_hash": {
                         "type": "string",
                         "description": "hash of the skill you read",

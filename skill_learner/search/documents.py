@@ -8,10 +8,12 @@ from functools import lru_cache
 
 from skill_learner.interfaces import IndexDocument
 from skill_learner.models import Skill
+from skill_learner.ranking.score import TRIGGER_BEGINS, TRIGGER_ENDS
 from skill_learner.ranking.words import stem, stems_of
 
-_BODY_CAP = 8_000
+_BODY_CAP = 9_000
 _SUMMARY_CAP = 200
+_HASH = 24
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.M | re.S)
 _CAMEL_WORD = re.compile(r"\b[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*\b")
 _CAMEL_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -32,7 +34,7 @@ _cached_stem = lru_cache(maxsize=50_000)(stem)
 
 def document_of(skill: Skill, key: str, stamp: str) -> IndexDocument:
     """A skill as texts for an index. Hidden characters are left out, and so is what lies beyond
-    the first 8,000 characters of a body: more finds hardly more, at twice the size."""
+    the first 9,000 characters of a body: more finds hardly more, at twice the size."""
     body = without_hidden(skill.body[:_BODY_CAP])
     description = without_hidden(skill.description)
     prose, code = prose_and_code(body)
@@ -46,7 +48,7 @@ def document_of(skill: Skill, key: str, stamp: str) -> IndexDocument:
     return IndexDocument(
         key=key,
         stamp=stamp,
-        content_hash=f"{skill.content_hash}{asked}/{skill.state}/{skill.scope}",
+        content_hash=f"{skill.content_hash[:_HASH]}{asked}/{skill.state}/{skill.scope}",
         state=skill.state,
         scope=skill.scope,
         name=skill.name,
@@ -64,9 +66,12 @@ def document_of(skill: Skill, key: str, stamp: str) -> IndexDocument:
 
 def head_of(name: str, description: str, triggers: str, asks: tuple[str, ...]) -> str:
     """The short texts as lines of stems, see `ranking.score.HEAD_LINES`."""
-    told = " ".join(part for part in _SENTENCE_END.split(description) if _TRIGGER.search(part))
-    lines = [name, description, f"{told} {triggers}", *asks]
-    return "\n".join(" ".join(stems_of(line, _cached_stem)) for line in lines)
+    told: list[str] = []
+    for sentence in _SENTENCE_END.split(description):
+        stems = stems_of(sentence, _cached_stem)
+        told += [TRIGGER_BEGINS, *stems, TRIGGER_ENDS] if _TRIGGER.search(sentence) else stems
+    others = (" ".join(stems_of(line, _cached_stem)) for line in (triggers, *asks))
+    return "\n".join([" ".join(stems_of(name, _cached_stem)), " ".join(told), *others])
 
 
 def without_hidden(text: str) -> str:

@@ -38,6 +38,13 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "CREATE VIRTUAL TABLE whole_terms USING fts5vocab('whole', 'row')",
         ),
     ),
+    (
+        "0003 heads mark the sentences that trigger, filled anew",
+        (
+            "DELETE FROM documents",
+            "INSERT INTO whole(whole) VALUES ('delete-all')",
+        ),
+    ),
 )
 
 
