@@ -38,15 +38,10 @@ def learn_from(
     or "always"; empty takes the setting's, and "signal" where that is empty too. Raises
     ProviderError and CeilingReachedError; the library is then unchanged.
     """
-    foreign = why_foreign(session, ignore_other_learners=services.config.ignore_learner_sessions)
-    if foreign:
-        return nothing(f"passed over: {foreign}")
-    rules = services.config.privacy
-    if rules.ignores_project(session.project):
-        return nothing("passed over: the settings ignore this project (`ignore_projects`)")
-    if rules.is_switched_off(session.project):
-        return nothing(f"passed over: {OFF_FILE} in the project switches everything off")
-    session = without_private(session, rules)
+    why = _why_passed_over(services, session)
+    if why:
+        return nothing(f"passed over: {why}")
+    session = without_private(session, services.config.privacy)
     if session.first_new_step > len(session.steps):
         return nothing("nothing new since the last review")
     progress("looking for episodes")
@@ -60,8 +55,8 @@ def learn_from(
         elif episodes or (review_when or services.config.review_when) == "always":
             _remember_long_tail(session, redactor)
             reviewer = services.make_reviewer()
-            progress(f"asking {reviewer.name}")
             metered = _meter(services, reviewer, job or session.id)
+            progress(f"asking {reviewer.name}")
             review = _ask(services, session, reviewer, episodes, redactor, metered=metered)
             shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
             outcome = carry_out(services, session, review, reviewer, shown, redactor)
@@ -70,6 +65,18 @@ def learn_from(
     remember_encounters(services, session, outcome, found, redactor)
     remember_sequence(services.paths, scope, session, redactor)
     return outcome
+
+
+def _why_passed_over(services: PipelineServices, session: Session) -> str:
+    config = services.config
+    foreign = why_foreign(session, ignore_other_learners=config.ignore_learner_sessions)
+    if foreign:
+        return foreign
+    if config.privacy.ignores_project(session.project):
+        return "the settings ignore this project (`ignore_projects`)"
+    if config.privacy.is_switched_off(session.project):
+        return f"{OFF_FILE} in the project switches everything off"
+    return ""
 
 
 def _ask(
