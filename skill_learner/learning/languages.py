@@ -30,7 +30,8 @@ _FEWEST_CONTENT = 2
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTED = re.compile(r"\"[^\"\n]{15,}\"|“[^”\n]{15,}”|«[^»\n]{15,}»|「[^」\n]{8,}」")
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？](?=\s|$|[^\x00-\x7f])|\n|$|[.!?](?=\S))+")
+# a dot inside a file name, a version or an address ends nothing
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=[A-Za-z0-9/_.!?&=%-]))+(?:[.!?。！？]+|\n|$)?")
 _SCRIPTS = (
     ("ko", re.compile(r"[\uac00-\ud7af]")),
     ("ja", re.compile(r"[\u3040-\u30ff]")),

@@ -6,7 +6,7 @@ import pytest
 from session_builder import SessionBuilder
 
 from skill_learner.learning.episodes import find_episodes
-from skill_learner.learning.languages import detect_language
+from skill_learner.learning.languages import detect_language, sentences
 from skill_learner.models import Episode
 
 
@@ -125,6 +125,26 @@ def test_a_program_that_is_to_remember_is_no_order_to_the_agent(words: str) -> N
 def test_orders_to_the_agent_are_found_within_a_sentence(words: str) -> None:
     (episode,) = find_episodes(SessionBuilder().human(words).session())
     assert episode.kind == "remember_request"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Run tests/run.sh --all. Thanks.", ("Run tests/run.sh --all.", "Thanks.")),
+        ("Use v1.2.3 of foo.py! Never 2.0", ("Use v1.2.3 of foo.py!", "Never 2.0")),
+        ("See https://a.example/x?y=1 now. Why?", ("See https://a.example/x?y=1 now.", "Why?")),
+        ("覚えて。今後はfoo.shを使って。", ("覚えて。", "今後はfoo.shを使って。")),
+        ("One\ntwo ... three", ("One", "two ...", "three")),
+    ],
+)
+def test_sentences_end_where_people_end_them(text: str, expected: tuple[str, ...]) -> None:
+    assert sentences(text) == expected
+
+
+def test_a_rule_that_names_a_file_is_kept_whole() -> None:
+    words = "From now on run the tests with tests/run.sh --all"
+    (episode,) = find_episodes(SessionBuilder().human(words).session())
+    assert episode.trigger == words
 
 
 def test_a_first_message_and_talk_without_work_correct_nothing() -> None:

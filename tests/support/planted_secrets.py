@@ -130,6 +130,8 @@ NAMED: dict[str, tuple[Callable[[Lot], str], tuple[str, ...]]] = {
             "Server=db;User ID=app;Password={v};Encrypt=True;",
             "web1 ansible_user=root ansible_ssh_pass={v}",
             "the admin password is {v} for now",
+            "das Passwort ist {v}, bitte merken",
+            "le mot de passe est {v} pour le moment",
             "ALTER USER app IDENTIFIED BY '{v}';",
             "<password>{v}</password>",
             "- name: DB_PASSWORD\n  value: {v}",

@@ -60,7 +60,8 @@ _SCHEME = re.compile(
 _BEARER = re.compile(r"\s{1,3}(?:\\{0,3}[\"'])?(?P<value>[A-Za-z0-9._~+/=-]{16,4096})")
 _BASIC = re.compile(r"Basic\s{1,3}(?P<value>[A-Za-z0-9+/]{8,1024}={0,2})")
 _SENTENCE = re.compile(
-    r"""(?:word|phrase|code|token|key|secret)?s?\b[^\n.:=\\]{0,40}?\b(?:is|was|ist|est|es|é)\b:?[ ]
+    r"""(?:word|wort|e|phrase|code|token|key|secret)?s?\b
+        [^\n.:=\\]{0,40}?\b(?:is|was|ist|est|es|é)\b:?[ ]
         \\{0,3}["'`]?(?P<value>[^\s"'`\\<>]{8,128})""",
     re.VERBOSE,
 )
