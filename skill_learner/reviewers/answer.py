@@ -22,6 +22,7 @@ from skill_learner.reviewers.answer_object import (
     answer_object,
     kind_of,
     step_numbers,
+    without_front_matter,
 )
 
 LEAST_CONFIDENCE = 0.7
@@ -155,7 +156,7 @@ class _Reading:
             self._faults.append(
                 f"{where}.description: {len(description)} characters; at most {_MAX_DESCRIPTION}"
             )
-        body = _without_front_matter(self._text(item, "body", where)).strip()
+        body = without_front_matter(self._text(item, "body", where)).strip()
         if not body and isinstance(_field(item, "body"), str) and _field(item, "body"):
             self._faults.append(f"{where}.body: nothing stands after its front matter")
         asks = _asks(_field(item, "asks"))
@@ -296,9 +297,3 @@ def _asks(given: Any) -> tuple[str, ...]:
     asks = given if isinstance(given, list) else []
     texts = [" ".join(ask.split())[:_LONGEST_ASK] for ask in asks if isinstance(ask, str)]
     return tuple(text for text in texts if text)[:_MOST_ASKS]
-
-
-def _without_front_matter(body: str) -> str:
-    """Name and description come in fields of their own; a copy of them in the body is cut off."""
-    match = re.match(r"\s*---\r?\n.*?\r?\n---[ \t]*(\r?\n|$)", body, re.DOTALL)
-    return body[match.end() :] if match else body

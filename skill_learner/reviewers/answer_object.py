@@ -94,3 +94,9 @@ def step_numbers(item: object) -> list[int] | None:
         return None
     first, last = int(match[1]), int(match[2] or match[1])
     return list(range(first, last + 1)) if 0 <= last - first <= _MAX_STEP_RANGE else None
+
+
+def without_front_matter(body: str) -> str:
+    """Name and description come in fields of their own; a copy of them in the body is cut off."""
+    match = re.match(r"\s*---\r?\n.*?\r?\n---[ \t]*(\r?\n|$)", body, re.DOTALL)
+    return body[match.end() :] if match else body
