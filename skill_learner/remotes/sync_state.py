@@ -10,7 +10,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from skill_learner.errors import RemoteError
@@ -100,7 +100,7 @@ class SyncState:
         with self._transaction() as connection:
             connection.executemany(
                 f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS}) VALUES ({marks})",
-                [(self._remote, *astuple(pair)) for pair in pairs],
+                [(self._remote, *vars(pair).values()) for pair in pairs],
             )
 
     def seen(self) -> dict[str, tuple[str, str]]:

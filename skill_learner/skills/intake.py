@@ -153,13 +153,15 @@ class SkillIntake:
 
     def plan_name(self, name: str, prefix: str, taken: set[str]) -> str:
         """The name that a new skill gets; it is then taken."""
-        slug = slugify_name(name)
-        free = next(
-            tried
-            for tried in numbered_names(slug, slugify_name(prefix))
-            if (tried not in taken or (tried == slug and not self._folder.taken(tried)))
-            and not name_faults(tried)
-        )
+        free = name
+        if name in taken or name_faults(name):
+            slug = slugify_name(name)
+            free = next(
+                tried
+                for tried in numbered_names(slug, slugify_name(prefix))
+                if (tried not in taken or (tried == slug and not self._folder.taken(tried)))
+                and not name_faults(tried)
+            )
         taken.add(free)
         return free
 
