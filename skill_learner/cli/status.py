@@ -60,7 +60,8 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
 
     journals = journal_files(config.paths)
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
-    skills = build_library(config).list(states=("active", "candidate", "archived"))
+    library = build_library(config)
+    skills = library.list(states=("active", "candidate", "archived"))
     states = Counter(skill.state for skill in skills)
     return {
         "state_dir": str(config.state_dir),
@@ -74,6 +75,7 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         },
         "jobs": [job_data(job) for job in sorted(jobs, key=lambda job: -job.updated)],
         "skills": {state: states[state] for state in ("active", "candidate", "archived")},
+        "proposals": len(library.proposals.all()),
         "listing": listings_of(config, project_dir),
         "reviewer": reviewer_name(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
@@ -147,6 +149,10 @@ def _word(row: dict[str, Any]) -> str:
     return "complete" if row["complete"] else "incomplete"
 
 
+def _waiting(count: int) -> str:
+    return f"{count} for you to decide: skill-learner candidates"
+
+
 def _show(data: dict[str, Any], told: Sequence[str]) -> None:
     """told: warnings that the user has read already, when the settings were."""
     _show_installs(data)
@@ -161,6 +167,7 @@ def _show(data: dict[str, Any], told: Sequence[str]) -> None:
             "reviewer": data["reviewer"],
             "skills": f"{skills['active']} active, {counted(skills['candidate'], 'candidate')}, "
             f"{skills['archived']} archived",
+            **({"proposals": _waiting(data["proposals"])} if data["proposals"] else {}),
             "LLM today": f"{spend['reviews']} of {ceilings['daily_reviews']} reviews, "
             f"{spend['tokens']:,} of {ceilings['daily_tokens']:,} tokens",
         }

@@ -47,6 +47,7 @@ def waiting(library: SkillLibrary, add_skill: Add) -> str:
 
 def test_what_waits_is_listed_with_its_reason(run: Run, waiting: str, add_skill: Add) -> None:
     add_skill("note-one", "candidate")
+    assert "1 for you to decide: skill-learner candidates" in run("status").stdout
     listed = run("candidates").stdout
     assert waiting in listed
     assert "unrelated to build-it" in listed
