@@ -24,8 +24,8 @@ OFFLINE = "offline"
 @click.command()
 @target_option
 @project_dir_option
-@click.option("--user", "scope", flag_value="user", help="For all projects: in the home folder.")
-@click.option("--local", "scope", flag_value="local", help="In settings that are not committed.")
+@click.option("--user", is_flag=True, help="For all projects: in the home folder.")
+@click.option("--local", is_flag=True, help="In settings that are not committed.")
 @click.option("--rules", metavar="FILE", help="Cursor: the index in `cursorrules`, or in `mdc`.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 @click.option("--yes", is_flag=True, help="Agree to what would be asked.")
@@ -33,22 +33,26 @@ OFFLINE = "offline"
 def command(
     target: str,
     project_dir: Path,
-    scope: Scope | None,
+    user: bool,
+    local: bool,
     **options: Any,
 ) -> None:
     """Install hooks, index and seed skill for an editor. Running it again changes nothing."""
     from skill_learner.install.installer import install
     from skill_learner.install.status import settings_warnings
 
+    if user and local:
+        raise click.UsageError("--user and --local are two installs; run init once for each")
+    scope: Scope = "user" if user else "local" if local else "project"
     dry_run, provider = options["dry_run"], options["provider"]
     if provider is not None:
         _check_provider(provider)
     config = load(project_dir)
-    for warning in settings_warnings(target, scope or "project", project_dir):
+    for warning in settings_warnings(target, scope, project_dir):
         warn(warning)
     report = install(
         target,
-        scope or "project",
+        scope,
         project_dir,
         config.paths,
         dry_run=dry_run,

@@ -13,7 +13,7 @@ from skill_learner.install.places import Places, Scope, places_for, read_if_ther
 from skill_learner.install.seed import is_our_seed
 from skill_learner.install.sharing import targets_for_user, targets_in, with_shared_skills
 from skill_learner.paths import StatePaths
-from skill_learner.project import project_key, project_root
+from skill_learner.project import load_project, project_key, project_root
 from skill_learner.targets import TARGETS, get_target
 from skill_learner.targets.protocol import Target
 
@@ -170,9 +170,12 @@ def _launcher_problems(launcher: LauncherFile | None) -> list[str]:
 
 def _last_fired(paths: StatePaths, target: Target, places: Places) -> float | None:
     """By the head of each journal, newest first: every record names editor and project key."""
-    wanted = [b'"ed":"%s"' % target.NAME.encode("ascii")]
+    editor = b'"ed":"%s"' % target.NAME.encode("ascii")
+    keys: list[str] = []
     if places.scope != "user":
-        wanted.append(b'"k":"%s"' % project_key(project_root(places.root)).encode("ascii"))
+        key = project_key(project_root(places.root))
+        record = load_project(paths, key)
+        keys = [key, *(record.aliases if record else ())]
     aged = []
     for path in paths.journal_dir.glob("*.jsonl"):
         try:
@@ -185,6 +188,7 @@ def _last_fired(paths: StatePaths, target: Target, places: Places) -> float | No
                 head = handle.read(_HEAD)
         except OSError:
             continue
-        if all(text in head for text in wanted):
+        told = not keys or any(b'"k":"%s"' % key.encode("ascii") in head for key in keys)
+        if editor in head and told:
             return modified
     return None

@@ -233,3 +233,9 @@ def test_purging_without_a_terminal_names_the_option_that_agrees(run: Run, proje
     assert (project / ".claude" / "settings.json").exists()
     run("uninstall", "--target", "claude-code", "--purge", stdin="y\n")
     assert not (project / ".claude").exists()
+
+
+def test_two_scopes_at_once_are_refused(run: Run, project: Path) -> None:
+    refused = run("init", "--target", "claude-code", "--user", "--local", code=2)
+    assert "run init once for each" in refused.stderr
+    assert not (project / ".claude").exists()

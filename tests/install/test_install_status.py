@@ -13,7 +13,7 @@ from skill_learner.install.launcher_file import launcher_path
 from skill_learner.install.places import Scope
 from skill_learner.install.status import ScopeStatus, installation_status
 from skill_learner.paths import StatePaths
-from skill_learner.project import project_key
+from skill_learner.project import project_key, register, relink
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +105,18 @@ def test_when_a_hook_last_fired(project: Path, state: StatePaths) -> None:
         os.utime(journal, (at, at))
     assert status(state, project).last_fired == 1000
     assert status(state, project, "user").last_fired == 3000
+
+
+def test_a_moved_projects_hooks_fired_under_its_earlier_key(
+    project: Path, state: StatePaths, tmp_path: Path
+) -> None:
+    old, new = project, tmp_path / "moved"
+    register(state, old)
+    state.journal_dir.mkdir(parents=True)
+    journal = state.journal_dir / "a.jsonl"
+    record = f'{{"v":1,"t":1,"e":"Stop","ed":"claude-code","k":"{project_key(old)}","d":{{}}}}'
+    journal.write_text("\n" + record)
+    os.utime(journal, (1000, 1000))
+    old.rename(new)
+    relink(state, old, new)
+    assert status(state, new).last_fired == 1000
