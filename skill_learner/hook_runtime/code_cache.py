@@ -20,6 +20,7 @@ HOT_MODULES = (
     "skill_learner.hook_runtime.payload",
     "skill_learner.hook_runtime.project_key",
     "skill_learner.hook_runtime.state_folder",
+    "skill_learner.hook_runtime.cached_code",
     "skill_learner.hook_runtime.process",
 )
 

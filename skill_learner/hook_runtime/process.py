@@ -17,6 +17,7 @@ from skill_learner.events import (
     HookCall,
     HookEvent,
 )
+from skill_learner.hook_runtime.cached_code import load_code
 from skill_learner.hook_runtime.payload import as_json_value, read_fields
 from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
 from skill_learner.hook_runtime.state_folder import (
@@ -112,46 +113,13 @@ def _offer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> 
         from skill_learner.hook_runtime.offer import offer_for_failure
 
         return offer_for_failure(call, target, fields.get(b"error", b""))
-    cached = _load_code(call.state + b"/code/prompt")
+    cached = load_code(call.state + b"/code/prompt")
     from skill_learner.hook_runtime.offer import offer_for_prompt
 
     reply = offer_for_prompt(call, target, fields.get(b"prompt", b""))
     if not cached and "skill_learner.hook_runtime.prompt_search" in sys.modules:
         _cache_code("prompt")
     return reply
-
-
-def _load_code(path: bytes) -> bool:
-    """Load what a search needs from one file, as `hooks/entry.py` does with the rest; False where
-    the file is missing or out of date."""
-    key = f"{sys.version}\n{sys.argv[1]}\n".encode("utf-8", "surrogateescape")
-    data = read_file(path, 1 << 20)
-    if not data.startswith(key):
-        return False
-    import gc
-    import marshal
-
-    gc.disable()  # nothing here lives long enough to be worth collecting
-
-    try:
-        entries = marshal.loads(memoryview(data)[len(key) :])
-        for _, file, stamp, _ in entries:
-            status = posix.stat(file)
-            if (status.st_mtime_ns, status.st_size) != stamp:
-                return False
-    except (OSError, ValueError, EOFError, TypeError):
-        return False
-    for name, file, _, code in entries:
-        module = sys.modules[name] = type(sys)(name)
-        parent, _, last = name.rpartition(".")
-        module.__file__ = file
-        module.__package__ = parent
-        if file.endswith("__init__.py"):
-            module.__package__ = name
-            module.__path__ = [file[:-12]]
-        setattr(sys.modules[parent], last, module)
-        exec(code, module.__dict__)
-    return True
 
 
 def _knows_errors(call: HookCall) -> bool:
