@@ -102,20 +102,17 @@ class Incoming:
     def settle(self, pair: Pair, *, take: bool) -> Outcome:
         """End a wait: `take` the remote's version, or keep home's and send it next."""
         theirs = unpack(pair.parked_base)
+        settled = replace(
+            pair, token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
+        )
         batch = _Batch()
         with self._intake.locked():
             home = self._homes.find(pair.local, pair)
             if take and home is not None:
-                self._write(pair, home, Arrival("update", theirs, theirs, theirs.state), batch)
-                pair = batch.pairs[pair.name]
+                arrival = Arrival("update", theirs, theirs, theirs.state, "taken by the user")
+                self._write(settled, home, arrival, batch, actor="user")
+                settled = batch.pairs[pair.name]
             self._waiting.end(pair)
-            settled = replace(
-                pair,
-                token=pair.parked or pair.token,
-                base=pair.parked_base or pair.base,
-                local_hash=pair.local_hash if take else "",
-                **NOT_PARKED,
-            )
             self._state.save_pairs([settled])
         return Outcome("in" if take else "stays", pair.local, "taken" if take else "kept")
 
@@ -198,13 +195,15 @@ class Incoming:
         )
         batch.lineage.setdefault(local, set()).update((*shared.lineage, shared.text_digest))
 
-    def _write(self, pair: Pair, home: HomeSkill, arrival: Arrival, batch: _Batch) -> None:
+    def _write(
+        self, pair: Pair, home: HomeSkill, arrival: Arrival, batch: _Batch, *, actor: str = ""
+    ) -> None:
         shared = arrival.skill or arrival.base
         self._intake.update(
             home.name,
             self._arriving(shared, arrival.state, home),
             expected=home.stored.skill.content_hash,
-            actor=f"remote:{self._settings.name}",
+            actor=actor or f"remote:{self._settings.name}",
             why=self._why(arrival.base, arrival.why),
         )
         self._remember(replace(pair, local=home.name), home.name, shared, batch)

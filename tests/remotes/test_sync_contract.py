@@ -142,6 +142,11 @@ def test_an_edit_by_hand_wins_at_home(make_home: MakeHome) -> None:
     assert words(two.sync()) == {"deploy": "waits for you"}
     assert Path(two.library.get("deploy").path).read_bytes() == before
     assert "First by one." in two.library.get("deploy-undecided").body
+    two.synchroniser().settle("deploy", take=True)
+    assert "First by one." in two.library.get("deploy").body
+    assert two.library.get("deploy").ours
+    two.library.undo("deploy", overwrite_edits=True)
+    assert two.library.get("deploy-undecided").state == "archived"
 
 
 def test_an_edit_by_hand_is_sent_when_nobody_else_changed_it(make_home: MakeHome) -> None:
