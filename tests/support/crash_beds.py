@@ -258,10 +258,11 @@ class LibraryBed:
 
     def work(self) -> None:
         search = build_search(self.place.config)
-        for number in range(1_000):
+        for _ in range(1_000):
             skill = self.library.get(self.skill)
             last = skill.body.rstrip("\n").rpartition("\n")[2]
-            change = PatchSkill(skill.name, skill.content_hash, last, f"{last[:60]} {number}", ())
+            new = f"{last[:60]} {time.time_ns()}"
+            change = PatchSkill(skill.name, skill.content_hash, last, new, ())
             self.library.patch(change, origin="user", session="s")
             search.search("currency", top_k=3)
             self.publish(str(self.place.project), self.review._key)
