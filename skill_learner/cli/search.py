@@ -46,7 +46,9 @@ def command(
     if as_json:
         show_json([{**summary(hit.skill), **_reasons(hit, explain)} for hit in hits])
     elif not hits:
-        say("no skill matches")
+        wider = [] if candidates else ["--candidates"]
+        wider += [] if all_projects else ["--all-projects"]
+        say(f"no skill matches{'; wider: ' if wider else ''}{', '.join(wider)}")
     elif explain:
         _explain(hits)
     else:

@@ -133,7 +133,10 @@ def test_search_finds_active_skills(run: Run, run_json: RunJson, add_skill: Add)
     here = {row["name"] for row in run_json("search", "site build")}
     assert here == {"build-site", "everywhere"}
     assert len(run_json("search", "--all-projects", "site build")) == 3
-    assert "no skill matches" in run("search", "zebra").stdout
+    nothing = run("search", "zebra").stdout
+    assert nothing == "no skill matches; wider: --candidates, --all-projects\n"
+    widest = run("search", "zebra", "--candidates", "--all-projects").stdout
+    assert widest == "no skill matches\n"
 
 
 def test_config_shows_origins(run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch) -> None:
