@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from skills_ref import validate
+from skill_spec import spec_faults
 
 from skill_learner import files
 from skill_learner.errors import InstallError
@@ -310,7 +310,7 @@ def test_a_seed_skill_that_the_user_edited_is_left_alone(project: Path, state: S
 
 def test_the_seed_skill_is_valid_and_says_how(project: Path, state: StatePaths) -> None:
     install(TARGET, "project", project, state)
-    assert validate((project / SEED).parent) == []
+    assert spec_faults((project / SEED).parent) == []
     text = (project / SEED).read_text()
     assert 'skill-learner search "' in text
     assert 'skill-learner remember "' in text

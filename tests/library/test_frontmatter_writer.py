@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from skills_ref.validator import validate as spec_faults
+from skill_spec import spec_faults
 
 from skill_learner.errors import SkillFormatError
 from skill_learner.skills import frontmatter

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from skills_ref.validator import validate as spec_faults
+from skill_spec import spec_faults
 
 from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.models import Claim, CreateSkill, PatchSkill, Skill
