@@ -1,4 +1,4 @@
-"""The reference validator of the skill format, where there is one for this Python (from 3.11 on)."""
+"""The reference validator of the skill format, where there is one: from Python 3.11 on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+try:
+    from skills_ref.validator import validate
+except ImportError:
+    validate = None
+
 
 def spec_faults(folder: Path) -> list[str]:
     """What the reference finds wrong with a skill's folder; skips the test without it."""
-    validator = pytest.importorskip("skills_ref.validator")
-    faults: list[str] = validator.validate(folder)
+    if validate is None:
+        pytest.skip("skills_ref has no version for this Python")
+    faults: list[str] = validate(folder)
     return faults
