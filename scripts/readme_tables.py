@@ -1,4 +1,4 @@
-"""Write the README's table of commands anew from the program itself: `python scripts/readme_tables.py`.
+"""Write the README's table of commands anew from the program: `python scripts/readme_tables.py`.
 
 The tests compare the two, so that the table cannot fall behind.
 """

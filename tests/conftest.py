@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-_FOREIGN_PREFIXES = ("SKILL_LEARNER_", "CLAUDE", "ANTHROPIC_", "OPENAI_", "CURSOR_", "CODEX_", "XDG_", "GIT_")
+_FOREIGN_PREFIXES = (
+    "SKILL_LEARNER_",
+    "CLAUDE",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "CURSOR_",
+    "CODEX_",
+    "XDG_",
+    "GIT_",
+)
 _TEST_SWITCHES = {
     "SKILL_LEARNER_SHARED",  # folder of recorded sessions
     "SKILL_LEARNER_CLAUDE",  # path of the client binary that tests/client drives

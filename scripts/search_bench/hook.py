@@ -18,6 +18,7 @@ from pathlib import Path
 from search_bench import plain
 from search_bench.data import BATCH, CHECKOUT, Bench
 from skill_learner.hook_runtime.launcher import compile_hot_modules, render_hook_sh
+from skill_learner.interfaces import IndexDocument
 from skill_learner.models import Skill
 from skill_learner.search.documents import document_of
 from skill_learner.storage.sqlite import SqliteIndex
@@ -157,7 +158,7 @@ def _home(bench: Bench, size: int) -> Path:
     return home
 
 
-def _document(bench: Bench, number: int) -> object:
+def _document(bench: Bench, number: int) -> IndexDocument:
     skill = bench.skills[number % len(bench.skills)]
     if number >= len(bench.skills):
         skill = _perturbed(bench, skill, number)

@@ -88,7 +88,7 @@ def learned(project: Sandbox) -> tuple[Sandbox, str]:
 
 def test_two_sessions_prove_a_skill(project: Sandbox) -> None:
     first = play_fix(project)
-    job = project.wait_for_review(first)
+    project.wait_for_review(first)
     (skill,) = project.json("list", "--all")
     assert skill["state"] == "candidate"
     assert not (project.project / ".claude" / "skills" / skill["name"]).exists()
@@ -201,7 +201,9 @@ def test_the_claude_cli_provider_reviews_without_leaving_a_trace(project: Sandbo
 def test_a_killed_client_is_recovered_by_the_next_session(project: Sandbox) -> None:
     (project.project / "site.yaml").write_text(BROKEN)
     turns = failing_then_passing(project.project)
-    project.api.script(*turns[:-1], Turn("Waiting.", [bash("python3 -c 'import time; time.sleep(60)'")]))
+    project.api.script(
+        *turns[:-1], Turn("Waiting.", [bash("python3 -c 'import time; time.sleep(60)'")])
+    )
     client = subprocess.Popen(
         project.client_command("-p", "Please get the site build to work."),
         cwd=project.project, env=project.environment(), stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -140,7 +141,9 @@ def test_deep_nesting_and_huge_numbers_are_damage():
 
 def test_a_payload_that_is_no_json_inside_its_braces_keeps_its_event(tmp_path: Path) -> None:
     """Hooks keep what begins and ends as an object as it is, be it JSON or not."""
-    envelope = '\n{"v":1,"t":9,"e":"UserPromptSubmit","ed":"claude-code","k":"k","p":"/p","c":0,"d":'
+    envelope = (
+        '\n{"v":1,"t":9,"e":"UserPromptSubmit","ed":"claude-code","k":"k","p":"/p","c":0,"d":'
+    )
     journal = tmp_path / "s.jsonl"
     torn = f'{envelope}{{"session_id":"s","prompt":"half'
     journal.write_text(f'{envelope}{{"session_id":"s","prompt":"hello","x":[1,,2]}}}}{torn}')
