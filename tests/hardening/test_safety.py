@@ -144,7 +144,7 @@ HOT = ("hook_runtime.process", "hook_runtime.state_folder", "hook_runtime.sessio
        "hook_runtime.requests", "hook_runtime.recovery", "hook_runtime.follow_up",
        "hook_runtime.fault_log", "hook_runtime.detach", "hook_runtime.code_cache",
        "hook_runtime.worktree", "hook_runtime.twins", "hook_runtime.prompt_search",
-       "hook_runtime.offer")  # fmt: skip
+       "hook_runtime.offer", "hook_runtime.cached_code")  # fmt: skip
 """Modules that only a hook process on a POSIX system loads."""
 
 
