@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from skill_learner.git import is_git_tracked
 from skill_learner.install import git_exclude, records
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
 from skill_learner.install.exclusions import exclude_lines, published_names
@@ -74,7 +75,7 @@ def uninstall(
     rows += _remove_folders(places, going)
     _forget(paths, module, places, going)
     rows += _remove_launcher(paths, staying)
-    notes = _notes(module, scope, changes, staying)
+    notes = _notes(module, scope, places[0].root, changes, staying)
     if purge:
         more_rows, more_notes = purge_state(paths)
         rows, notes = rows + more_rows, notes + more_notes
@@ -203,9 +204,14 @@ def _remove_launcher(paths: StatePaths, staying: Sequence[InstallRecord]) -> lis
     return [(str(launcher_path()), "removed")]
 
 
+def _is_shared(root: Path, path: Path) -> bool:
+    return path.is_relative_to(root) and is_git_tracked(root, path.relative_to(root).as_posix())
+
+
 def _notes(
     target: Target,
     scope: Scope | None,
+    root: Path,
     changes: Iterable[Change],
     staying: Iterable[InstallRecord],
 ) -> list[str]:
@@ -213,6 +219,11 @@ def _notes(
     for change in changes:
         if change.kind == "seed_skill" and change.after is not None:
             notes.append(f"{change.path} was edited or is not ours, so it was left.")
+        if change.before != change.after and _is_shared(root, change.path):
+            notes.append(
+                f"{change.path} is tracked by git: committing this change takes skill-learner out"
+                " for everyone who works in the project."
+            )
     if scope != "user" and any(r.scope == "user" and r.target == target.NAME for r in staying):
         notes.append("Still installed for all projects; `uninstall --user` takes that out.")
     return notes

@@ -27,7 +27,12 @@ from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.own_check import failed_check
 from skill_learner.learning.proof import EDIT_TOOLS
 from skill_learner.learning.prose import split_sentences
-from skill_learner.learning.safety import complaint, injection_reasons, redacted_create
+from skill_learner.learning.safety import (
+    complaint,
+    injection_reasons,
+    redacted_create,
+    state_of_the_day,
+)
 from skill_learner.models import CreateSkill, Decision, Session
 
 UNVERIFIED = "> Unverified: from a conversation in which no tool result confirmed it."
@@ -169,7 +174,7 @@ def _as_new(
 ) -> Decision:
     """Active or candidate, with every reason that keeps it from being active."""
     holding = list(injected)
-    holding.extend(filter(None, [open_outcome(case.session)]))
+    holding.extend(filter(None, [open_outcome(case.session), state_of_the_day(draft)]))
     if unproved_spans(draft.description, case.texts):
         holding.append("the description names something that the session does not prove")
     if checked.untested and checked.untested >= checked.proved:

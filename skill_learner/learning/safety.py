@@ -16,7 +16,8 @@ _NEGATIVE = re.compile(
     r"|\b(?:is|are) (?:broken|unavailable|unusable|unreliable|missing|down|inaccessible)\b"
     r"|\b(?:never|cannot|can['’]?t|don['’]?t|do not|avoid) us(?:e|ing)\b.{0,60}\b(?:here"
     r"|environment|machine|sandbox)\b"
-    r"|\b(?:funktioniert|geht) nicht\b|\bne fonctionne pas\b|\bno funciona\b|\bnão funciona\b"
+    r"|\b(?:funktioniert|geht)(?: \w+)? nicht\b|\bne fonctionne pas\b"
+    r"|\bno funciona\b|\bnão funciona\b"
     r"|\bnon funziona\b|\bwerkt niet\b"
     r"|\bnie działa\b|не работает|動作しない"
     r"|不工作|无法使用|작동하지 않"
@@ -25,6 +26,14 @@ _NEGATIVE = re.compile(
 )
 _NEGATIVE_NAME = re.compile(
     r"(?:does-not|doesnt|do-not|not|cannot|cant)-(?:work|working|available|use)|broken|unavailable"
+)
+
+_OF_THE_DAY = re.compile(
+    r"\b(?:today|tonight|right now|at the moment|currently|this (?:machine|morning|afternoon|week)"
+    r"|heute|im Moment|aujourd['’]hui|en ce moment|hoy|ahora mismo|hoje|neste momento|oggi|adesso"
+    r"|vandaag|op dit moment|dzisiaj|dziś|сегодня|сейчас|bugün|şu anda)\b"
+    r"|今日|今は|今天|现在|오늘|지금",
+    re.IGNORECASE,
 )
 
 
@@ -57,6 +66,15 @@ def injection_reasons(*texts: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(f"looks like an injected instruction: {one.reason}" for one in found)
     )
+
+
+def state_of_the_day(draft: CreateSkill) -> str:
+    """Why the human's own words, asked to be remembered, may be true of a day or a machine only, ""
+    when nothing says so."""
+    words = " ".join(claim.text for claim in draft.evidence)
+    if draft.explicit and _NEGATIVE.search(words) and _OF_THE_DAY.search(words):
+        return "it tells what does not work now or on this machine: approve it if it is to last"
+    return ""
 
 
 def complaint(draft: CreateSkill) -> str:

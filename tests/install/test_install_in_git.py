@@ -37,6 +37,17 @@ def commit(git: Git, folder: Path, name: str, text: str) -> None:
     git(folder, "commit", "--quiet", "-m", "x")
 
 
+def test_taking_out_what_is_committed_is_said_to_concern_everyone(
+    repository: Path, state: StatePaths, git: Git
+) -> None:
+    install(TARGET, "project", repository, state)
+    settings = ".claude/settings.json"
+    commit(git, repository, settings, (repository / settings).read_text())
+    notes = uninstall(TARGET, None, repository, state).notes
+    (note,) = [one for one in notes if "tracked by git" in one]
+    assert settings in note
+
+
 def test_only_what_may_be_shared_shows_in_the_status(
     repository: Path, state: StatePaths, git: Git, snapshot: Snapshot
 ) -> None:

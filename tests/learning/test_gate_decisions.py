@@ -22,6 +22,7 @@ from skill_learner.models import (
     Review,
     Session,
     Skill,
+    Step,
 )
 from skill_learner.reviewers.offline import OfflineReviewer
 
@@ -338,3 +339,33 @@ def test_archiving_needs_a_target_of_ours_and_proof() -> None:
     assert _one(wish, session, LLM, ()).verdict == "reject"
     assert _one(wish, session, LLM, (replace(skill, ours=False),)).verdict == "propose"
     assert _one(replace(wish, evidence=()), session, LLM, (skill,)).verdict == "reject"
+
+
+def test_an_order_to_remember_after_the_review_of_the_fix_makes_its_candidate_active() -> None:
+    first = _build("one", "12:01:33")
+    decision = _one(_offline(first), first, OFFLINE)
+    assert isinstance(decision.proposal, CreateSkill)
+    held = _skill(decision.proposal)
+
+    order = Step(len(first.steps) + 1, "human", "please remember this", None, "hand:8")
+    later = replace(first, steps=(*first.steps, order), first_new_step=order.number)
+    again = _one(_offline(later), later, OFFLINE, (held,))
+    assert (again.verdict, again.skill, again.promote) == ("evidence", held.name, True)
+    assert any("the human said to remember it" in reason for reason in again.reasons)
+
+    quiet = replace(later, steps=(*first.steps, replace(order, text="thank you")))
+    assert find_episodes(quiet) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("Please remember: npm is broken on this machine today", "candidate"),
+        ("Please remember: always use pnpm, npm install is broken without the lock file", "active"),
+        ("Merk dir bitte: das Deployment funktioniert heute nicht", "candidate"),
+    ],
+)
+def test_what_may_be_true_of_a_day_waits_for_the_user(words: str, verdict: str) -> None:
+    session = SessionBuilder().human("hi").bash("ls", "a").human(words).session()
+    decision = _one(_offline(session), session, OFFLINE)
+    assert decision.verdict == verdict, decision.reasons

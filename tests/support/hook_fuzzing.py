@@ -546,7 +546,8 @@ def _raw_payload(journal: Path) -> Any:
 
 def _unique(case: Case) -> bool:
     """Whether the payload names the session only once, so that every reader agrees on it."""
-    return case.payload.count(b'"session_id"') == 1 and b"\\u" not in case.payload[:9000]
+    once = case.payload.count(b'"session_id"') == 1 and b'\\"session_id\\"' not in case.payload
+    return once and b"\\u" not in case.payload[:9000]
 
 
 def _any_line(bed: FuzzBed, text: bytes) -> bool:
