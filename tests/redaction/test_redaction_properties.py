@@ -36,6 +36,12 @@ def test_redacted_text_is_left_alone(text: str) -> None:
     assert Redactor().redact(redacted) == redacted
 
 
+def test_a_home_where_a_name_should_stand_is_replaced_once() -> None:
+    once = Redactor().redact("[user]\nname = C:\\Users\\name: demo\n")
+    assert once == "[user]\nname = ~: demo\n"
+    assert Redactor().redact(once) == once
+
+
 @settings(max_examples=60, deadline=None)
 @given(TEXTS)
 def test_findings_are_ordered_and_apart(text: str) -> None:
