@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -76,13 +75,12 @@ def test_the_grader_can_find_fault(grader: ModuleType) -> None:
     assert grader.saved_text(replace(trap, verdict="reject")) == ""
 
 
-def test_long_sessions_are_searched_in_good_time() -> None:
+def test_a_long_session_shows_each_fix_once() -> None:
     build = SessionBuilder().human("go")
     output = "src/a.ts:1:2 ok\n" * 400
     for number in range(600):
         build.bash(f"make step{number}", output, "failed" if number % 7 == 0 else "ok")
         build.edit(f"src/{number}.ts")
     session = build.session()
-    start = time.process_time()
-    find_episodes(session)
-    assert time.process_time() - start < 2.0
+    found = find_episodes(session)
+    assert len({one.steps[-1] for one in found}) == len(found)

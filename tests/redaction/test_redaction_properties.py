@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_secrets import Lot, plant
@@ -36,9 +37,10 @@ def test_redacted_text_is_left_alone(text: str) -> None:
     assert Redactor().redact(redacted) == redacted
 
 
-def test_a_home_where_a_name_should_stand_is_replaced_once() -> None:
-    once = Redactor().redact("[user]\nname = C:\\Users\\name: demo\n")
-    assert once == "[user]\nname = ~: demo\n"
+@pytest.mark.parametrize(("before", "after"), [("", "~: demo"), ("'", "<user>: demo")])
+def test_a_home_where_a_name_should_stand_is_replaced_once(before: str, after: str) -> None:
+    once = Redactor().redact(f"[user]\nname = {before}C:\\Users\\name: demo\n")
+    assert once == f"[user]\nname = {after}\n"
     assert Redactor().redact(once) == once
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from hostile_texts import HOSTILE
 from planted_secrets import BASE64, FORMATS, NAMED, URLS, Lot, is_caught, plant
 
 from skill_learner.learning.redaction import Redactor, secret_environment_values
@@ -129,36 +128,6 @@ def test_values_known_beforehand_are_replaced_and_common_words_are_not() -> None
     assert redactor.redact(f"true production src {value}") == "true production src <secret:known>"
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "a" * 200_000,
-        '"' * 200_000,
-        "password=" * 20_000,
-        "password='" * 20_000,
-        "://" * 60_000,
-        "a@" * 100_000,
-        "curl -u " * 25_000,
-        ("-----BE" + "GIN PRIVATE KEY-----") * 8_000,
-        ("-----E" + "ND PRIVATE KEY-----\n") * 8_000,
-        "eyJ" * 60_000,
-        "/home/" * 30_000,
-        "drwxr-xr-x 2 " * 15_000,
-        "[user]\n" * 25_000,
-        "?a" * 100_000,
-        "token is " * 20_000,
-        ":5432" * 40_000,
-        "_" * 200_000,
-        "A1b" * 60_000,
-    ],
-    ids=lambda text: text[:12],
-)
-def test_no_text_takes_more_than_linear_time(hostile: str) -> None:
-    def seconds(text: str) -> float:
-        started = time.process_time()
-        Redactor().redact(text)
-        return time.process_time() - started
-
-    quarter, whole = seconds(hostile[: len(hostile) // 4]), seconds(hostile)
-    assert whole < 0.2 or whole < 10 * quarter
-    assert whole < 6
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda text: text[:12])
+def test_hostile_texts_come_out_bounded(hostile: str) -> None:
+    assert len(Redactor().redact(hostile)) <= 6 * len(hostile) + 40

@@ -128,8 +128,10 @@ def _stating(text: str) -> Iterator[re.Pattern[str]]:
 def _name(match: re.Match[str], group: str, replacement: str) -> Iterator[Finding]:
     name = match[group]
     plain = name.strip().lower()
-    if plain in _EVERYBODY or plain.startswith(("claude", "github-actions", "dependabot", "~")):
-        return  # `~` is what a home path has become
+    if plain in _EVERYBODY or plain.startswith(("claude", "github-actions", "dependabot")):
+        return
+    if "~" in plain or "<" in plain:  # what has been replaced already
+        return
     kind = "host" if replacement == HOST else "user"
     yield Finding(kind, *match.span(group), replacement, is_telling(name), personal=True)
 
