@@ -20,6 +20,7 @@ from typing import Any
 from hook_sandbox import HookSandbox
 
 from skill_learner.config import SkillLearnerConfig, write_hook_conf
+from skill_learner.files import locked
 from skill_learner.install.installer import install, uninstall
 from skill_learner.jobs import JobStore
 from skill_learner.journal import journal_path, read_journal
@@ -223,8 +224,10 @@ class ReviewBed:
         self.place.check_foreign()
         library = build_library(self.place.config)
         assert library.problems() == []
-        self.work()  # what the next session's start does
         paths = self.place.paths
+        with locked(paths.review_lock, timeout=10):
+            pass  # a program that the killed review was about to start holds it until its exec
+        self.work()  # what the next session's start does
         jobs = JobStore(paths)
         assert jobs.open() == []
         assert not jobs.pending_marker.exists()
