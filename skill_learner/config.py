@@ -11,12 +11,16 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, overload
 
 from skill_learner.config_values import absolute_path, checked_value
 from skill_learner.errors import ConfigError
 from skill_learner.paths import StatePaths, default_state_dir
-from skill_learner.privacy import PrivacyRules
+
+TYPE_CHECKING = False  # `typing` itself would cost every program that opens a library
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skill_learner.privacy import PrivacyRules
 
 FILE_NAME = "skill-learner.yaml"
 ENV_PREFIX = "SKILL_LEARNER_"
@@ -54,10 +58,6 @@ class _PathSetting:
     def __set_name__(self, owner: type, name: str) -> None:
         self._slot = f"_{name}"
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> Path: ...
-    @overload
-    def __get__(self, instance: SkillLearnerConfig, owner: type) -> Path: ...
     def __get__(self, instance: SkillLearnerConfig | None, owner: type) -> Path:
         if instance is None:
             return _UNSET
@@ -155,6 +155,8 @@ class SkillLearnerConfig:
 
     @property
     def privacy(self) -> PrivacyRules:
+        from skill_learner.privacy import PrivacyRules
+
         return PrivacyRules(self.ignore_projects, self.ignore_paths, self.ignore_tools)
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from skill_learner.errors import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "storage_backend": ("sqlite", "filesystem"),
@@ -112,15 +114,17 @@ def _words(key: str, value: Any, source: str) -> tuple[str, ...]:
 
 def _checked_remotes(key: str, value: Any, source: str) -> dict[str, Any]:
     """The remotes by name, each checked; JSON text where it comes from the environment."""
+    if value in (None, "", {}):
+        return {}
     from skill_learner.remotes.settings import remote_settings
 
     if isinstance(value, str) and value.strip():
+        import json
+
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise ConfigError(f"{source}: {key} is not JSON: {{NAME: URL}}") from None
-    if value in (None, ""):
-        return {}
     if not isinstance(value, Mapping):
         raise ConfigError(f"{source}: {key} must map names to addresses")
     remote_settings(value, f"{source}: {key}")

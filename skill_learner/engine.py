@@ -7,21 +7,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.conversation import ConversationStore
-from skill_learner.conversation.answers import answer_messages
 from skill_learner.errors import ConfigError
 from skill_learner.faults import FaultLog, never_raises
-from skill_learner.host_sessions import HostSession, HostSessions, new_id
-from skill_learner.injector import PromptInjector
-from skill_learner.models import Skill
-from skill_learner.skill_tools import Shape, SkillTools, named_tools, schemas
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from skill_learner.engine_wiring import EngineParts
+    from skill_learner.host_sessions import HostSession
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
+    from skill_learner.models import Skill
     from skill_learner.reviewer import BackgroundReviewer
+    from skill_learner.skill_tools import Shape
 
 _AT_EXIT: set[SkillEngine] = set()
 
@@ -43,8 +44,6 @@ class SkillEngine:
         llm: LLMProvider | None = None,
         embedding_provider: EmbeddingProvider | None = None,
     ) -> None:
-        from skill_learner.wiring import build_engine_parts
-
         if config is None:
             config = SkillLearnerConfig.load()
         elif not isinstance(config, SkillLearnerConfig):
@@ -52,30 +51,17 @@ class SkillEngine:
         _require(llm, "complete", "llm must have complete(messages, tools=None, max_tokens=2048)")
         _require(embedding_provider, "embed", "embedding_provider must have embed(texts)")
         self.config = config
-        parts = build_engine_parts(config, llm, embedding_provider)
-        self._parts = parts
-        self._injector = PromptInjector(parts.skills, config.prompt_tokens)
-        self._store = ConversationStore(config.library_paths)
         self.faults = FaultLog()
-        self._sessions = HostSessions(config.nudge_interval)
+        self._llm = llm
+        self._embedding_provider = embedding_provider
+        self._built: EngineParts | None = None
+        self._folder = Path.cwd()
         self._lock = threading.RLock()
         self._ended = Counter[str]()
         self._prompts = 0
         self._closed = False
-        self._tools = SkillTools(
-            parts.library,
-            self.get_relevant_skills,
-            on_use=self._note_use,
-            on_save=lambda name: self._saved([name]),
-            allowed=parts.skills.allows,
-            state=lambda: "active" if self.config.approval == "auto" else "candidate",
-        )
-        self.reviewer: BackgroundReviewer | None = None
-        if parts.services is not None:
-            from skill_learner.reviewer import BackgroundReviewer
-
-            self.reviewer = BackgroundReviewer(parts.services, parts.provider, self._reviewed)
-            self.reviewer.resume()
+        if config.remotes or (llm is not None and config.library_paths.have_open_reviews()):
+            _ = self._parts  # what goes on beside the program begins now
 
     # -- what a host calls -----------------------------------------------------------------------
 
@@ -122,6 +108,8 @@ class SkillEngine:
         messages: the conversation so far, or only what is new of it, in any of the usual shapes.
         answer: what the agent gave back, where the messages do not hold it yet.
         """
+        from skill_learner.conversation.answers import answer_messages
+
         opened = self._session(session)
         with opened.lock:
             if messages is not None:
@@ -143,7 +131,7 @@ class SkillEngine:
         Waits for it `wait` seconds: by default `review_timeout`, and not at all on the thread of a
         running event loop. What takes longer goes on behind the program.
         """
-        session_id = self._sessions.meant(session)
+        session_id = self._parts.sessions.meant(session)
         if session_id is None and messages is None:
             return True
         opened = self._session(session_id)
@@ -166,13 +154,13 @@ class SkillEngine:
 
     def get_stats(self) -> dict[str, Any]:
         """Numbers as plain data: skills by state, uses, what this engine counted, its reviews."""
-        sessions = self._sessions.all()
+        sessions = self._parts.sessions.all()
         skills = self._skill_counts()
         return {
             "skills": skills,
             "total_skills": sum(skills.values()),
             "uses": self._use_counts(),
-            "sessions": self._sessions.begun,
+            "sessions": self._parts.sessions.begun,
             "open_sessions": len(sessions),
             "turns": self._ended["turns"] + sum(s.conversation.turns for s in sessions),
             "tool_calls": self._ended["tool_calls"]
@@ -188,13 +176,16 @@ class SkillEngine:
     def tools(self, shape: Shape = "anthropic") -> list[dict[str, Any]]:
         """JSON schemas of `load_skill`, `search_skills`, `save_skill` as Anthropic or OpenAI has
         them."""
+        from skill_learner.skill_tools import schemas
+
         return schemas(shape)
 
     def handle_tool_call(self, name: str, arguments: Any, *, session: str | None = None) -> str:
         """Run one of `tools()`; arguments as an object or as JSON. The text is for the model:
         errors are told in it, nothing is raised."""
         try:
-            return self._tools.handle(name, arguments, self._sessions.meant(session) or "")
+            meant = self._parts.sessions.meant(session)
+            return self._parts.tools.handle(name, arguments, meant or "")
         except Exception as error:
             self.faults.note(f"{name}: {type(error).__name__}: {error}")
             return f"Error: {name} failed."
@@ -213,15 +204,18 @@ class SkillEngine:
             if self._closed:
                 return True
             self._closed = True
-        for session in self._sessions.all():
+            parts = self._built
+        _AT_EXIT.discard(self)
+        if parts is None:
+            return True
+        for session in parts.sessions.all():
             self._end_quietly(session)
         done = True
-        if self.reviewer is not None:
-            done = self.reviewer.close(self.config.review_timeout if timeout is None else timeout)
-        self._parts.skills.close()
-        if self._parts.sync is not None:
-            self._parts.sync.close()
-        _AT_EXIT.discard(self)
+        if parts.reviewer is not None:
+            done = parts.reviewer.close(self.config.review_timeout if timeout is None else timeout)
+        parts.skills.close()
+        if parts.sync is not None:
+            parts.sync.close()
         return done
 
     def __enter__(self) -> SkillEngine:
@@ -230,24 +224,31 @@ class SkillEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def reviewer(self) -> BackgroundReviewer | None:
+        """Runs the reviews; None without an LLM."""
+        return self._parts.reviewer
+
     # -- for integrations ------------------------------------------------------------------------
 
     def begin_session(self, session: str | None = None) -> str:
         """Start a session (or go on with one of that name) for this thread or task."""
-        session_id = self._sessions.begin(session)
+        session_id = self._parts.sessions.begin(session)
         _AT_EXIT.add(self)
-        for old in self._sessions.surplus():
+        for old in self._parts.sessions.surplus():
             self._end_quietly(old)
         return session_id
 
     def current_session(self) -> str | None:
         """The open session of this thread or task."""
-        return self._sessions.current()
+        return None if self._built is None else self._built.sessions.current()
 
     @never_raises("")
     def skills_prompt(self, query: str = "", *, tools: Any = None, session: str = "") -> str:
         """The prompt alone, for a task; the skills that stand in it in full count as used."""
-        prompt = self._injector.build(
+        from skill_learner.skill_tools import named_tools
+
+        prompt = self._parts.injector.build(
             query, tools=named_tools(tools), top_k=self.config.semantic_top_k
         )
         with self._lock:
@@ -258,9 +259,25 @@ class SkillEngine:
 
     # -- below -----------------------------------------------------------------------------------
 
+    @property
+    def _parts(self) -> EngineParts:
+        """Built at the first use: opening a library costs next to nothing."""
+        with self._lock:
+            if self._built is None:
+                from skill_learner.engine_wiring import EngineEvents, build_engine_parts
+
+                events = EngineEvents(
+                    self.get_relevant_skills, self._note_use, self._saved, self._reviewed
+                )
+                self._built = build_engine_parts(
+                    self.config, self._llm, self._embedding_provider, events, self._folder
+                )
+            return self._built
+
     def _session(self, session: str | None) -> HostSession:
         _AT_EXIT.add(self)
-        return self._sessions.open(self._sessions.meant(session) or self.begin_session())
+        sessions = self._parts.sessions
+        return sessions.open(sessions.meant(session) or self.begin_session())
 
     def _advance(self, opened: HostSession) -> None:
         """Store what is new, count it, and ask for a review when one is due."""
@@ -276,13 +293,14 @@ class SkillEngine:
         session_id = opened.conversation.id
         fresh = opened.conversation.steps()[opened.stored :]
         if fresh:
-            self._store.begin(session_id, self._parts.provider)
-            self._store.add(session_id, fresh, sorted(opened.given))
+            conversations = self._parts.conversations
+            conversations.begin(session_id, self._parts.provider)
+            conversations.add(session_id, fresh, sorted(opened.given))
             opened.stored += len(fresh)
 
     def _end(self, opened: HostSession) -> None:
         session_id = opened.conversation.id
-        if self._sessions.close(session_id) is None:
+        if self._parts.sessions.close(session_id) is None:
             return
         with self._lock:
             self._ended["turns"] += opened.conversation.turns
@@ -290,9 +308,9 @@ class SkillEngine:
         opened.trigger.note(opened.conversation.activity)
         self._keep(opened)
         if self.reviewer is not None and opened.stored:
-            self._store.mark_ended(session_id)
+            self._parts.conversations.mark_ended(session_id)
             self.reviewer.submit(session_id, "session_end")
-        if self.reviewer is None and not self._sessions.all():
+        if self.reviewer is None and not self._parts.sessions.all():
             _AT_EXIT.discard(self)
 
     @never_raises(None)
@@ -302,7 +320,7 @@ class SkillEngine:
             self._end(opened)
 
     def _reviewed(self, session: str, steps: int, skills: Sequence[str]) -> None:
-        opened = self._sessions.get(session)
+        opened = self._parts.sessions.get(session)
         if opened is not None:
             opened.trigger.completed(steps)
         if skills:
@@ -316,8 +334,10 @@ class SkillEngine:
     @never_raises(None)
     def _note_use(self, name: str, session: str = "") -> None:
         """Each skill counts once a session, when its text was given to the agent."""
+        from skill_learner.host_sessions import new_id
+
         session_id = session or self.current_session() or new_id()
-        opened = self._sessions.get(session_id)
+        opened = self._parts.sessions.get(session_id)
         if opened is not None:
             if name in opened.given:
                 return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Protocol, TypeVar
 
-log = logging.getLogger("skill_learner")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol, TypeVar
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
+    class HasFaults(Protocol):
+        faults: FaultLog
 
 
 class FaultLog:
@@ -22,14 +25,12 @@ class FaultLog:
         self._lock = threading.Lock()
 
     def note(self, why: str) -> None:
+        import logging  # a host without faults need not load it
+
         with self._lock:
             self.count += 1
             self.last = why
-        log.warning("skill-learner: %s", why)
-
-
-class HasFaults(Protocol):
-    faults: FaultLog
+        logging.getLogger("skill_learner").warning("skill-learner: %s", why)
 
 
 def never_raises(instead: Any) -> Callable[[Method], Method]:

@@ -9,6 +9,10 @@ from datetime import datetime, timezone
 from skill_learner.models import Skill
 from skill_learner.skills.library import SkillLibrary
 
+_seen: dict[tuple[str, str], tuple[str, ...]] = {}
+"""What was found in a file, by name and content hash: an agent is given the same ones all day."""
+_MOST_SEEN = 20_000
+
 _HARMLESS_IN_A_FILE = frozenset({"open fence", "fetch and run"})
 """Kinds that people's own documentation holds too."""
 
@@ -18,6 +22,15 @@ def reasons_to_hold(library: SkillLibrary, skill: Skill) -> tuple[str, ...]:
     gate; bytes that the user approved are theirs to judge."""
     if skill.ours or library.is_approved(skill):
         return ()
+    key = (skill.name, skill.content_hash)
+    if key not in _seen:
+        if len(_seen) >= _MOST_SEEN:
+            _seen.clear()
+        _seen[key] = _suspicious(skill)
+    return _seen[key]
+
+
+def _suspicious(skill: Skill) -> tuple[str, ...]:
     from skill_learner.learning import injection  # its many patterns take time to compile
 
     found = [

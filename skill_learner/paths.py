@@ -124,3 +124,7 @@ class StatePaths:
     @property
     def review_log(self) -> Path:
         return self.root / "review.log"
+
+    def have_open_reviews(self) -> bool:
+        """Whether conversations of a Python host, or jobs, are left that no review has finished."""
+        return any(any(d.glob("*.json*")) for d in (self.conversations_dir, self.jobs_dir))

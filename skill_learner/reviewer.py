@@ -80,11 +80,8 @@ class BackgroundReviewer:
 
     def resume(self) -> None:
         """Take up what earlier processes left, if there is anything."""
-        paths = self._services.paths
-        for folder in (paths.conversations_dir, paths.jobs_dir):
-            if any(folder.glob("*.json*")):
-                self._start()
-                return
+        if self._services.paths.have_open_reviews():
+            self._start()
 
     def wait(self, timeout: float, session: str | None = None) -> bool:
         """Wait for the reviews that were submitted (or one session's); False when time ran out."""

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_learner.config import FILE_NAME, SkillLearnerConfig
 from skill_learner.errors import ConfigError
-from skill_learner.interfaces import Reviewer
-from skill_learner.models import SkillState
 from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
-    from skill_learner.interfaces import EmbeddingProvider, LLMProvider
+    from skill_learner.interfaces import Reviewer
+    from skill_learner.models import SkillState
     from skill_learner.pipeline import PipelineServices
-    from skill_learner.remotes.background import BackgroundSync
     from skill_learner.search import SkillSearch
-    from skill_learner.search.embeddings import EmbeddingSearch
-    from skill_learner.search.finder import SkillFinder
-    from skill_learner.usage import UsageStore
 
 ACTIVE: tuple[SkillState, ...] = ("active",)
 
@@ -140,93 +135,3 @@ def build_library_services(config: SkillLearnerConfig) -> PipelineServices:
         ledger=Ledger(paths.ledger),
         jobs=JobStore(paths),
     )
-
-
-@dataclass(frozen=True)
-class EngineParts:
-    """What a `SkillEngine` is made of. services is None, and provider "", without an LLM."""
-
-    library: SkillLibrary
-    skills: SkillFinder
-    usage: UsageStore
-    services: PipelineServices | None
-    provider: str
-    sync: BackgroundSync | None = None
-
-
-def build_engine_parts(
-    config: SkillLearnerConfig,
-    llm: LLMProvider | None,
-    embedding_provider: EmbeddingProvider | None,
-) -> EngineParts:
-    """The parts of an engine; whatever it keeps lies in `config.library_paths`."""
-    from skill_learner.load_check import fit_for_agents
-    from skill_learner.remote_wiring import build_fleet, start_sync
-    from skill_learner.search.finder import SkillFinder
-    from skill_learner.usage import UsageStore
-
-    library, search = build_library(config), build_search(config)
-    paths = config.library_paths
-    usage = UsageStore(paths.usage_db)
-    semantic = None
-    if embedding_provider is not None:
-        semantic = _embedding_search(config, library, search, embedding_provider)
-    finder = SkillFinder(
-        search, library_scope(config), semantic, lambda skills: fit_for_agents(library, skills)
-    )
-    if llm is None:
-        return EngineParts(library, finder, usage, None, "", start_sync(config))
-
-    from skill_learner.host_llm import HostLLM
-    from skill_learner.jobs import JobStore
-    from skill_learner.ledger import Ledger
-    from skill_learner.pipeline import PipelineServices
-    from skill_learner.reviewers.llm import LLMReviewer
-
-    bounded = HostLLM(llm, config.provider_timeout)
-    services = PipelineServices(
-        paths=paths,
-        config=config,
-        library=library,
-        search=search,
-        make_reviewer=lambda: LLMReviewer(bounded, bounded.name, config.model),
-        publish=lambda project, key: None,
-        ledger=Ledger(paths.ledger),
-        jobs=JobStore(paths),
-        usage=usage,
-        fleet=build_fleet(config),
-    )
-    return EngineParts(library, finder, usage, services, bounded.name, start_sync(config))
-
-
-def _embedding_search(
-    config: SkillLearnerConfig,
-    library: SkillLibrary,
-    search: SkillSearch,
-    provider: EmbeddingProvider,
-) -> EmbeddingSearch:
-    from skill_learner.host_llm import bounded, provider_identity
-    from skill_learner.remote_wiring import shared_embeddings
-    from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits, VectorStore
-
-    named = (getattr(provider, key, None) for key in ("model_name", "model"))
-    model = next((name for name in named if isinstance(name, str) and name), "")
-    identity = f"{provider_identity(provider)} {model}".strip()
-    return EmbeddingSearch(
-        library,
-        lambda: {key: Known(*told) for key, told in search.digests().items()},
-        shared_embeddings(config, provider, identity),
-        VectorStore(config.index_db.with_name(f"{config.index_db.stem}-vectors.sqlite")),
-        identity,
-        Limits(config.semantic_threshold, config.embedding_timeout, bounded),
-    )
-
-
-def library_scope(config: SkillLearnerConfig) -> str | None:
-    """Which skills a host in the current folder is given: of a library of its own all; of the one
-    that editors share, its project's and the user-wide ones."""
-    if config.skills_dir != config.state_dir / "skills":
-        return None
-    from skill_learner.project import project_key, project_root
-
-    return project_key(project_root(Path.cwd()))

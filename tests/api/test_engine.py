@@ -354,3 +354,40 @@ def test_fixed_embeddings_ship_for_tests() -> None:
         FixedEmbeddings(dimension=4).embed(["a", "a"])[0]
         == FixedEmbeddings(dimension=4).embed(["a"])[0]
     )
+
+
+OPENED_AND_FOUND = """
+import sys
+before = set(sys.modules)
+from skill_learner import SkillEngine, SkillLearnerConfig
+engine = SkillEngine(SkillLearnerConfig(skills_dir=sys.argv[1]))
+loaded = set(sys.modules) - before
+print(*(name for name in loaded if name.startswith("skill_learner")))
+print(*({"asyncio", "json", "logging", "sqlite3", "typing", "yaml"} & loaded))
+print(*(skill.name for skill in engine.get_relevant_skills("memory leak")))
+engine.close()
+"""
+
+
+@pytest.mark.process
+def test_opening_a_library_loads_only_what_opening_needs(
+    skills_dir: Path, save: Callable[..., str]
+) -> None:
+    save("memory-leak", "Use when a process grows: a memory leak.")
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED_AND_FOUND, str(skills_dir)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours, others, found = done.stdout.splitlines()
+    settings = ("config", "config_values", "engine", "errors", "faults", "paths")
+    assert set(ours.split()) == {"skill_learner", *(f"skill_learner.{one}" for one in settings)}
+    assert not others
+    assert found == "memory-leak"
+
+
+def test_an_engine_that_was_only_opened_closes_and_knows_no_session(make_engine: Engines) -> None:
+    engine = make_engine()
+    assert engine.current_session() is None
+    assert engine.close(0)
