@@ -7,22 +7,24 @@ import sys
 # On a full disk older Pythons leave cut bytecode behind, on which every later start would fail.
 sys.dont_write_bytecode = True
 try:
-    import posix
-except ImportError:  # no POSIX system: nothing is recorded, and the editor is not disturbed
-    sys.exit(0)
+    import posix as system
+except ImportError:
+    import nt as system  # type: ignore[no-redef]
 
 cached = False
 try:
     root, state, target = sys.argv[1:4]
     sys.path.insert(0, root)
     try:
-        descriptor = posix.open(f"{state}/code/{target}", posix.O_RDONLY)
-        data = posix.read(descriptor, 1 << 20)
+        descriptor = system.open(
+            f"{state}/code/{target}", system.O_RDONLY | getattr(system, "O_BINARY", 0)
+        )
+        data = system.read(descriptor, 1 << 20)
         key = f"{sys.version}\n{root}\n".encode("utf-8", "surrogateescape")
         if data.startswith(key):
             entries = marshal.loads(memoryview(data)[len(key) :])
             for _, file, stamp, _ in entries:
-                status = posix.stat(file)
+                status = system.stat(file)
                 if (status.st_mtime_ns, status.st_size) != stamp:
                     raise ImportError
             for name, file, _, code in entries:
@@ -43,4 +45,4 @@ try:
 
     process.run(cached)
 finally:
-    posix._exit(0)
+    system._exit(0)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
+ON_WINDOWS = os.name == "nt"
 DRAFT_SUFFIX = ".sl-draft"
 
 
@@ -56,7 +55,7 @@ def atomic_write(
         os.chmod(temporary, mode)
         if check is not None:
             check()
-        os.replace(temporary, target)
+        _replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -80,13 +79,16 @@ def append_line(path: Path, line: bytes) -> None:
     """Append one whole line to a 0600 file, under its lock; a torn earlier line is closed first."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=0) as handle:
-        _lock(handle, blocking=True)
-        size = os.fstat(handle.fileno()).st_size
-        if size:
-            handle.seek(size - 1)
-            if handle.read(1) != b"\n":
-                line = b"\n" + line
-        handle.write(line + b"\n")
+        _lock(descriptor, blocking=True)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size:
+                handle.seek(size - 1)
+                if handle.read(1) != b"\n":
+                    line = b"\n" + line
+            handle.write(line + b"\n")
+        finally:
+            _unlock(descriptor)
 
 
 @contextlib.contextmanager
@@ -98,29 +100,44 @@ def locked(path: Path, timeout: float | None = None) -> Iterator[None]:
     """
     ensure_private_dir(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "r+b", buffering=0) as handle:
+    with os.fdopen(descriptor, "r+b", buffering=0):
         deadline = None if timeout is None else time.monotonic() + timeout
-        while not _lock(handle, blocking=deadline is None):
+        while not _lock(descriptor, blocking=deadline is None):
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError(f"{path} is locked by another process")
             time.sleep(0.02)
-        yield
-
-
-def _lock(handle: IO[bytes], *, blocking: bool) -> bool:
-    if sys.platform == "win32":  # pragma: no cover - not run on POSIX
-        import msvcrt
-
         try:
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK if blocking else msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
+            yield
+        finally:
+            _unlock(descriptor)
+
+
+def _lock(descriptor: int, *, blocking: bool) -> bool:
+    if ON_WINDOWS:
+        from skill_learner import windows
+
+        return windows.take_lock(descriptor, None if blocking else 0)
     import fcntl
 
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if blocking else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if blocking else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     return True
+
+
+def _unlock(descriptor: int) -> None:
+    """Elsewhere than on Windows the lock goes when the file is closed."""
+    if ON_WINDOWS:
+        from skill_learner import windows
+
+        windows.release_lock(descriptor)
+
+
+def _replace(source: str, target: Path) -> None:
+    if ON_WINDOWS:
+        from skill_learner import windows
+
+        windows.patiently(lambda: os.replace(source, target))
+    else:
+        os.replace(source, target)

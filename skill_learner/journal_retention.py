@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import time
 from pathlib import Path
 
+from skill_learner import files
 from skill_learner.journal import journal_files
 from skill_learner.marks import read_mark_of
 from skill_learner.paths import StatePaths
@@ -43,13 +43,13 @@ def remove_journal(paths: StatePaths, journal: Path, *, unless_since: float) -> 
         if not _lock(descriptor) or os.fstat(descriptor).st_mtime >= unless_since:
             return False
         (paths.marks_dir / f"{journal.stem}.json").unlink(missing_ok=True)
-        if os.name != "nt":  # there an open file cannot be removed
+        if not files.ON_WINDOWS:  # there an open file cannot be removed
             journal.unlink()
     except OSError:
         return False
     finally:
         os.close(descriptor)
-    if os.name == "nt":
+    if files.ON_WINDOWS:
         with contextlib.suppress(OSError):
             journal.unlink()
         return not journal.exists()
@@ -77,8 +77,10 @@ def _shrink(paths: StatePaths, most: int) -> int:
 
 def _lock(descriptor: int) -> bool:
     """The lock under which hooks append."""
-    if sys.platform == "win32":  # pragma: no cover - hooks do not run there yet
-        return True
+    if files.ON_WINDOWS:
+        from skill_learner import windows
+
+        return windows.take_lock(descriptor, 0)
     import fcntl
 
     try:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner.conversation import ConversationStore
-from skill_learner.conversation.store import is_alive
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.jobs import MAX_ATTEMPTS, Job, Wish
 from skill_learner.pipeline import JobOutcome, PipelineServices, learn_from
+from skill_learner.processes import process_runs
 
 log = logging.getLogger("skill_learner")
 
@@ -233,12 +233,12 @@ class BackgroundReviewer:
             if conversation.provider != self._provider or conversation.session in busy:
                 continue
             if conversation.is_reviewed:
-                if conversation.ended or not is_alive(conversation.pid):
+                if conversation.ended or not process_runs(conversation.pid):
                     self._store.remove(conversation.session)
                 continue
             last = jobs.last_closed(conversation.session)
             given_up = last is not None and last.status != "done"
-            if not given_up and not is_alive(conversation.pid):
+            if not given_up and not process_runs(conversation.pid):
                 self._store.mark_ended(conversation.session)
                 jobs.queue(self._wish(conversation.session, "recover"))
         self._store.prune(self._services.config.journal_days, keep=list(busy))

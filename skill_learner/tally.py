@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.journal import JournalRecord, journal_files, read_journal
 from skill_learner.marks import read_mark_of
 from skill_learner.paths import StatePaths, safe_file_name
+from skill_learner.processes import process_runs
 
 _SECONDS_PER_HOUR = 3_600
 
@@ -126,25 +126,6 @@ def _unfinished(
     return UnfinishedSession(
         session_id, journal, last.project, last.project_key, last.editor, pid, idle
     )
-
-
-def process_runs(pid: int) -> bool:
-    """Whether a process with this id exists, whoever owns it."""
-    if sys.platform == "win32":  # pragma: no cover - os.kill would end the process there
-        import ctypes
-
-        query_limited_information = 0x1000
-        handle = ctypes.windll.kernel32.OpenProcess(query_limited_information, False, pid)
-        if handle:
-            ctypes.windll.kernel32.CloseHandle(handle)
-        return bool(handle)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def _tally(paths: StatePaths, key: str) -> Path:

@@ -216,10 +216,11 @@ def _listing(
 
 
 def _broken_links(root: Path) -> Iterator[str]:
+    from skill_learner.install.links import link_target
     from skill_learner.targets import TARGETS, get_target
 
     for name in TARGETS:
         folder = root / get_target(name).SKILLS_DIR["project"]
         for path in sorted(folder.glob("*")) if folder.is_dir() else ():
-            if path.is_symlink() and not os.path.exists(path):
+            if link_target(path) is not None and not os.path.exists(path):
                 yield str(path)

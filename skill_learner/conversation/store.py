@@ -120,21 +120,6 @@ class ConversationStore:
         append_line(self.path(session), data)
 
 
-def is_alive(pid: int) -> bool:
-    """Whether a process of that number runs (it may be another one by now)."""
-    if pid == os.getpid():
-        return True
-    if pid <= 0 or not hasattr(os, "getppid") or os.name == "nt":
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _lines(data: bytes) -> Iterator[dict[str, Any]]:
     for raw in data.split(b"\n"):
         with contextlib.suppress(ValueError, RecursionError):

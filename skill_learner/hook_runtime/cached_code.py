@@ -1,9 +1,9 @@
 """Modules from one file of code, which `hook_runtime/code_cache.py` writes."""
 
-import posix
 import sys
 
 from skill_learner.hook_runtime.state_folder import read_file
+from skill_learner.hook_runtime.system import system
 
 
 def load_code(path: bytes) -> bool:
@@ -21,7 +21,7 @@ def load_code(path: bytes) -> bool:
     try:
         entries = marshal.loads(memoryview(data)[len(key) :])
         for _, file, stamp, _ in entries:
-            status = posix.stat(file)
+            status = system.stat(file)
             if (status.st_mtime_ns, status.st_size) != stamp:
                 return False
     except (OSError, ValueError, EOFError, TypeError):

@@ -5,10 +5,10 @@ as usual and writes it anew before it ends.
 """
 
 import marshal
-import posix
 import sys
 
 from skill_learner.hook_runtime.state_folder import make_folder
+from skill_learner.hook_runtime.system import system
 from skill_learner.targets import TARGETS
 
 # Each after what it imports. A test holds this against what a hook really loads.
@@ -17,6 +17,7 @@ HOT_MODULES = (
     "skill_learner.events",
     "skill_learner.targets",
     "skill_learner.hook_runtime",
+    "skill_learner.hook_runtime.system",
     "skill_learner.hook_runtime.payload",
     "skill_learner.hook_runtime.project_key",
     "skill_learner.hook_runtime.state_folder",
@@ -52,26 +53,26 @@ def write_code_cache(root: str, state: str, target: str) -> None:
         file = f"{root}/{name.replace('.', '/')}.py"
         if getattr(sys.modules.get(name), "__path__", None) is not None:
             file = f"{root}/{name.replace('.', '/')}/__init__.py"
-        status = posix.stat(file)
+        status = system.stat(file)
         code = compile(_read(file), file, "exec", dont_inherit=True)
         entries.append((name, file, (status.st_mtime_ns, status.st_size), code))
     key = f"{sys.version}\n{root}\n".encode("utf-8", "surrogateescape")
     folder = f"{state}/code".encode("utf-8", "surrogateescape")
     make_folder(folder)
     path = folder + b"/" + target.encode("ascii")
-    draft = path + b".%d" % posix.getpid()
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
-    descriptor = posix.open(draft, flags, 0o600)
+    draft = path + b".%d" % system.getpid()
+    flags = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_CLOEXEC
+    descriptor = system.open(draft, flags, 0o600)
     try:
         data = key + marshal.dumps(entries)
-        if posix.write(descriptor, data) != len(data):
+        if system.write(descriptor, data) != len(data):
             raise OSError("the code cache was not written whole")
-        posix.rename(draft, path)
+        system.rename(draft, path)
     except OSError:
-        posix.unlink(draft)
+        system.unlink(draft)
         raise
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
 
 
 def _hot_modules(target: str) -> tuple[str, ...]:
@@ -82,8 +83,8 @@ def _hot_modules(target: str) -> tuple[str, ...]:
 
 
 def _read(file: str) -> bytes:
-    descriptor = posix.open(file, posix.O_RDONLY | posix.O_CLOEXEC)
+    descriptor = system.open(file, system.O_RDONLY | system.O_CLOEXEC)
     try:
-        return posix.read(descriptor, 1 << 20)
+        return system.read(descriptor, 1 << 20)
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)

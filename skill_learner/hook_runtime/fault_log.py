@@ -1,7 +1,8 @@
 """One line per fault in hook.log, which never grows past its cap. Loaded only on a fault."""
 
-import posix
 import time
+
+from skill_learner.hook_runtime.system import system
 
 _CAP = 64 * 1024
 _KEPT = 16 * 1024
@@ -19,14 +20,14 @@ def log_fault(state: bytes, what: str, fault: BaseException) -> None:
         place = f" in {code.co_name}:{traceback.tb_lineno}"
     text = f"{int(time.time())} {what}: {type(fault).__name__}: {fault}{place}"
     line = text.replace("\n", " ").replace("\r", " ")[:_LONGEST_LINE]
-    flags = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW
-    descriptor = posix.open(state + b"/hook.log", flags, 0o600)
+    flags = system.O_RDWR | system.O_CREAT | system.O_APPEND | system.O_CLOEXEC | system.O_NOFOLLOW
+    descriptor = system.open(state + b"/hook.log", flags, 0o600)
     try:
-        size = posix.fstat(descriptor).st_size
+        size = system.fstat(descriptor).st_size
         if size > _CAP:
-            kept = posix.pread(descriptor, _KEPT, size - _KEPT).partition(b"\n")[2]
-            posix.ftruncate(descriptor, 0)
-            posix.write(descriptor, kept)
-        posix.write(descriptor, line.encode("utf-8", "replace") + b"\n")
+            kept = system.pread(descriptor, _KEPT, size - _KEPT).partition(b"\n")[2]
+            system.ftruncate(descriptor, 0)
+            system.write(descriptor, kept)
+        system.write(descriptor, line.encode("utf-8", "replace") + b"\n")
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)

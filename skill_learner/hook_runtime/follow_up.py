@@ -4,13 +4,13 @@ A request is written before anything is started, so that a start that fails, or 
 good by the next one.
 """
 
-import posix
 import time
 
 from skill_learner.events import SESSION_END, SESSION_START, HookCall
 from skill_learner.hook_runtime.project_key import safe_name
 from skill_learner.hook_runtime.requests import ReviewRequests
 from skill_learner.hook_runtime.state_folder import read_file
+from skill_learner.hook_runtime.system import IS_WINDOWS, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def unreviewed(state: bytes, key: str) -> int:
     """Tool calls and turns of a project that no completed review has covered."""
     tally = state + b"/tally/" + key.encode("ascii")
     try:
-        count = posix.stat(tally).st_size
+        count = system.stat(tally).st_size
     except OSError:
         return 0
     base = read_file(tally + b".base", 64).strip()
@@ -84,11 +84,11 @@ def _session_is_due(call: HookCall) -> bool:
 
 def holds_work(journal: bytes, start: int, size: int) -> bool:
     """Whether a stretch of a journal records a tool call or a prompt."""
-    descriptor = posix.open(journal, posix.O_RDONLY | posix.O_CLOEXEC)
+    descriptor = system.open(journal, system.O_RDONLY | system.O_CLOEXEC)
     try:
-        stretch = posix.pread(descriptor, size, start)
+        stretch = system.pread(descriptor, size, start)
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
     return any(event in stretch for event in _WORK)
 
 
@@ -116,16 +116,20 @@ def _request_and_start(call: HookCall, reason: bytes) -> None:
 
 def _review_is_running(state: bytes) -> bool:
     """Whether the review lock is held. flock, as `files.locked` takes it."""
-    import fcntl
-
     try:
-        descriptor = posix.open(state + b"/review.lock", posix.O_RDWR | posix.O_CLOEXEC)
+        descriptor = system.open(state + b"/review.lock", system.O_RDWR | system.O_CLOEXEC)
     except OSError:
         return False
     try:
+        if IS_WINDOWS:
+            from skill_learner.hook_runtime.windows_system import take_lock
+
+            return not take_lock(descriptor, 0)
+        import fcntl
+
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
     return False

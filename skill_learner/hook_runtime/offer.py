@@ -4,12 +4,12 @@ Every offer is a suggestion, made once a session for a skill, and remembered in 
 as `<unix time>TAB<occasion>TAB<skill>` lines.
 """
 
-import posix
 import time
 
 from skill_learner.events import HookCall
 from skill_learner.hook_runtime.project_key import safe_name
 from skill_learner.hook_runtime.state_folder import open_to_append, read_file
+from skill_learner.hook_runtime.system import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class Offering:
         name = key.encode("utf-8", "surrogateescape")
         descriptor = open_to_append(self.call.state + b"/offered", self._session)
         try:
-            posix.write(descriptor, b"%d\t%s\t%s\n" % (int(time.time()), occasion, name))
+            system.write(descriptor, b"%d\t%s\t%s\n" % (int(time.time()), occasion, name))
         finally:
-            posix.close(descriptor)
+            system.close(descriptor)
 
     def text_of(self, key: str, most: int) -> str:
         """The skill's text without its front matter; "" when it is longer than `most` bytes."""
@@ -196,7 +196,7 @@ def _text_settings(conf: bytes) -> "dict[bytes, bytes]":
 
 def _is_there(path: bytes) -> bool:
     try:
-        posix.stat(path)
+        system.stat(path)
     except OSError:
         return False
     return True
@@ -205,13 +205,13 @@ def _is_there(path: bytes) -> bool:
 def _was_loaded(call: HookCall, name: bytes) -> bool:
     """Whether the newest part of the session's journal tells of a load."""
     try:
-        descriptor = posix.open(call.journal, posix.O_RDONLY | posix.O_CLOEXEC)
+        descriptor = system.open(call.journal, system.O_RDONLY | system.O_CLOEXEC)
     except OSError:
         return False
     try:
-        size = posix.fstat(descriptor).st_size
-        tail = posix.pread(descriptor, _JOURNAL_TAIL, max(0, size - _JOURNAL_TAIL))
+        size = system.fstat(descriptor).st_size
+        tail = system.pread(descriptor, _JOURNAL_TAIL, max(0, size - _JOURNAL_TAIL))
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
     loaded = (b'"commandName":"%s"' % name, b'"command_name":"%s"' % name, b"/%s/SKILL.md" % name)
     return any(mark in tail for mark in loaded)

@@ -4,7 +4,6 @@ Whatever happens, the editor gets exit status 0, nothing on stderr, and on stdou
 one JSON object.
 """
 
-import posix
 import sys
 import time
 
@@ -19,13 +18,14 @@ from skill_learner.events import (
 )
 from skill_learner.hook_runtime.cached_code import load_code
 from skill_learner.hook_runtime.payload import as_json_value, read_fields
-from skill_learner.hook_runtime.project_key import locate, project_key, safe_name
+from skill_learner.hook_runtime.project_key import is_absolute, locate, project_key, safe_name
 from skill_learner.hook_runtime.state_folder import (
     append_byte,
     append_record,
     read_file,
     read_settings,
 )
+from skill_learner.hook_runtime.system import IS_WINDOWS, system
 from skill_learner.targets import TARGETS, fired_by
 
 TYPE_CHECKING = False
@@ -52,13 +52,13 @@ def run(code_was_cached: bool) -> None:
     try:
         reply = _handle(sys.argv[2:])
         if reply:
-            posix.write(1, reply)
+            system.write(1, reply)
         if not code_was_cached and _is_ours(_state_dir(sys.argv[2])):
             _cache_code(sys.argv[3])
     except BaseException as fault:
         _log(fault)
     finally:
-        posix._exit(0)
+        system._exit(0)
 
 
 def _cache_code(name: str) -> None:
@@ -72,7 +72,7 @@ def _cache_code(name: str) -> None:
 
 
 def _handle(arguments: list[str]) -> bytes:
-    environ = posix.environ
+    environ = system.environ
     if environ.get(_RECURSION_MARK) or environ.get(b"SKILL_LEARNER_OFF") == b"1":
         return b""
     state, target_name, name = _state_dir(arguments[0]), arguments[1], arguments[2]
@@ -89,7 +89,7 @@ def _handle(arguments: list[str]) -> bytes:
         return b""
     call = HookCall(state, event, environ)
     call.settings = settings
-    call.umask = posix.umask(0o077)
+    call.umask = system.umask(0o077)
     if not _journal(call, payload):
         return b""
     if event.kind is PROMPT or event.name == TOOL_FAILURE:
@@ -125,7 +125,7 @@ def _offer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> 
 def _knows_errors(call: HookCall) -> bool:
     for scope in (call.event.project_key.encode("ascii"), b"user"):
         try:
-            posix.stat(call.state + b"/published/" + scope + b".errors")
+            system.stat(call.state + b"/published/" + scope + b".errors")
             return True
         except OSError:
             pass
@@ -133,18 +133,18 @@ def _knows_errors(call: HookCall) -> bool:
 
 
 def _state_dir(argument: str) -> bytes:
-    chosen = posix.environ.get(b"SKILL_LEARNER_STATE_DIR", b"")
-    if chosen.startswith(b"/"):
+    chosen = system.environ.get(b"SKILL_LEARNER_STATE_DIR", b"")
+    if is_absolute(chosen):
         return chosen
-    return argument.encode(sys.getfilesystemencoding(), "surrogateescape")
+    return argument.encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 
 
 def _is_ours(state: bytes) -> bool:
     """Another user's folder is left alone (sudo keeps HOME on some systems)."""
     try:
-        return posix.stat(state).st_uid == posix.geteuid()
+        return system.stat(state).st_uid == system.geteuid()
     except FileNotFoundError:
-        posix.mkdir(state, 0o700)
+        system.mkdir(state, 0o700)
         return True
 
 
@@ -156,11 +156,11 @@ def _target(name: str) -> "ModuleType":
 
 def _find_project(event: HookEvent) -> bool:
     """Fill in the event's project; False where the user switched us off."""
-    start = event.start_dir if event.start_dir.startswith(b"/") else posix.getcwdb()
+    start = event.start_dir if is_absolute(event.start_dir) else system.getcwdb()
     event.worktree, event.project = locate(start)
     for folder in {event.worktree, event.project}:
         try:
-            posix.lstat(folder + b"/.skill-learner-off")
+            system.lstat(folder + b"/.skill-learner-off")
             return False
         except OSError:
             pass
@@ -224,6 +224,12 @@ def _path(path: bytes) -> bytes:
 
 def _read_stdin() -> bytes:
     """Everything up to the end of input, or up to a silence."""
+    if IS_WINDOWS:
+        from skill_learner.hook_runtime.windows_stdin import read_until_silent
+
+        return read_until_silent(
+            lambda size: system.read(0, size), silence=_SILENCE, drip=_DRIP, most=_MOST_INPUT
+        )
     global _last_input  # noqa: PLW0603 - a signal handler has no other way to know
     _last_input = time.monotonic()
     _signal.signal(_signal.SIGALRM, _end_input)
@@ -247,10 +253,10 @@ def _read_stdin() -> bytes:
 
 def _read_chunk(size: int) -> bytes:
     try:
-        return posix.read(0, size)
+        return system.read(0, size)
     except BlockingIOError:
-        posix.set_blocking(0, True)
-        return posix.read(0, size)
+        system.set_blocking(0, True)
+        return system.read(0, size)
     except OSError:  # no stdin at all
         return b""
 
@@ -260,15 +266,15 @@ def _end_input(_signum: int, _frame: object) -> None:
     was read before is kept. (An exception here could lose a chunk that has just arrived.)"""
     if time.monotonic() - _last_input < _LONGEST_SILENCE and _machine_is_busy():
         return
-    empty = posix.open("/dev/null", posix.O_RDONLY)
-    posix.dup2(empty, 0)
-    posix.close(empty)
+    empty = system.open("/dev/null", system.O_RDONLY)
+    system.dup2(empty, 0)
+    system.close(empty)
 
 
 def _machine_is_busy() -> bool:
     """Whether more wants to run now than two per processor (Linux; elsewhere unknown, so no)."""
     runnable = read_file(b"/proc/loadavg").partition(b"/")[0].rpartition(b" ")[2]
-    return runnable.isdigit() and int(runnable) > 2 * (posix.cpu_count() or 1)
+    return runnable.isdigit() and int(runnable) > 2 * (system.cpu_count() or 1)
 
 
 def _log(fault: BaseException) -> None:

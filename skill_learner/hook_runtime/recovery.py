@@ -1,12 +1,12 @@
 """Finds sessions that never got an end (the client was killed) and holds work nobody reviewed."""
 
-import posix
 import time
 
 from skill_learner.events import HookCall
 from skill_learner.hook_runtime.follow_up import holds_work, read_mark
 from skill_learner.hook_runtime.requests import ReviewRequests
 from skill_learner.hook_runtime.state_folder import read_file
+from skill_learner.hook_runtime.system import IS_WINDOWS, system
 
 _MOST_JOURNALS = 200
 _MOST_REQUESTS = 20
@@ -43,11 +43,11 @@ def request_lost_sessions(call: HookCall, requests: ReviewRequests) -> None:
 def _newest_journals(folder: bytes) -> list[tuple[bytes, int, float]]:
     journals = []
     try:
-        with posix.scandir(folder) as entries:
+        with system.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(b".jsonl"):
                     status = entry.stat(follow_symlinks=False)
-                    journals.append((status.st_mtime, entry.path, status.st_size))
+                    journals.append((status.st_mtime, folder + b"/" + entry.name, status.st_size))
     except OSError:
         return []
     journals.sort(reverse=True)
@@ -56,22 +56,22 @@ def _newest_journals(folder: bytes) -> list[tuple[bytes, int, float]]:
 
 def _last_envelope(path: bytes, size: int) -> bytes:
     """The last record up to its payload; b"" when none is found near the end."""
-    descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
     try:
         text = b""
         end = size
         for _ in range(_MOST_BLOCKS):
             start = max(0, end - _BLOCK)
-            text = posix.pread(descriptor, end - start, start) + text[: len(_RECORD)]
+            text = system.pread(descriptor, end - start, start) + text[: len(_RECORD)]
             place = text.rfind(_RECORD)
             if place >= 0:
-                whole = posix.pread(descriptor, _BLOCK, start + place)
+                whole = system.pread(descriptor, _BLOCK, start + place)
                 return whole.partition(b',"d":')[0]
             if not start:
                 break
             end = start
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
     return b""
 
 
@@ -82,8 +82,12 @@ def _client_lives(envelope: bytes, idle: float) -> bool:
         return idle < _UNKNOWN_CLIENT_REST
     if idle > _ANY_CLIENT_REST:
         return False
+    if IS_WINDOWS:
+        from skill_learner.windows import process_runs
+
+        return process_runs(pid)
     try:
-        posix.kill(pid, 0)
+        system.kill(pid, 0)
     except ProcessLookupError:
         return False
     except OSError:

@@ -1,9 +1,9 @@
 """Requests for a review: small files that a review process turns into durable jobs."""
 
-import posix
 import time
 
 from skill_learner.hook_runtime.state_folder import make_folder, read_file
+from skill_learner.hook_runtime.system import system
 
 _MOST_READ = 200
 
@@ -15,7 +15,7 @@ class ReviewRequests:
         self._state = state
         self._folder = state + b"/requests"
         try:
-            self._names = [name for name in posix.listdir(self._folder) if name[:1] != b"."]
+            self._names = [name for name in system.listdir(self._folder) if name[:1] != b"."]
         except OSError:
             self._names = []
         self._sessions: set[bytes] | None = None
@@ -41,18 +41,20 @@ class ReviewRequests:
             _one_line(key),
             editor.encode("ascii"),
         )
-        name = b"%d-%d" % (time.time_ns() // 1_000_000, posix.getpid())
+        name = b"%d-%d" % (time.time_ns() // 1_000_000, system.getpid())
         while name in self._names:
             name += b"x"
-        draft = self._state + b"/.request-%d" % posix.getpid()
-        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW
-        descriptor = posix.open(draft, flags, 0o600)
+        draft = self._state + b"/.request-%d" % system.getpid()
+        flags = (
+            system.O_WRONLY | system.O_CREAT | system.O_TRUNC | system.O_CLOEXEC | system.O_NOFOLLOW
+        )
+        descriptor = system.open(draft, flags, 0o600)
         try:
-            posix.write(descriptor, lines)
+            system.write(descriptor, lines)
         finally:
-            posix.close(descriptor)
+            system.close(descriptor)
         make_folder(self._folder)
-        posix.rename(draft, self._folder + b"/" + name)
+        system.rename(draft, self._folder + b"/" + name)
         self._names.append(name)
         if self._sessions is not None:
             self._sessions.add(_one_line(session))

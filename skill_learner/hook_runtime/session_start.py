@@ -1,10 +1,9 @@
 """A session starts: recover what was left, give a fresh worktree its skills, tell the news."""
 
-import posix
-
 from skill_learner.events import HookCall
 from skill_learner.hook_runtime.requests import ReviewRequests
 from skill_learner.hook_runtime.state_folder import read_file
+from skill_learner.hook_runtime.system import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,19 +44,19 @@ def _recover(call: HookCall) -> None:
 
 def _take_news(path: bytes) -> str:
     """Each piece of news is told once: whoever renames the file first tells it."""
-    taken = path + b".%d" % posix.getpid()
+    taken = path + b".%d" % system.getpid()
     try:
-        posix.rename(path, taken)
+        system.rename(path, taken)
     except OSError:
         return ""
     text = read_file(taken).decode("utf-8", "replace").strip()
-    posix.unlink(taken)
+    system.unlink(taken)
     return text[:_LONGEST_NEWS]
 
 
 def _exists(path: bytes) -> bool:
     try:
-        posix.stat(path)
+        system.stat(path)
     except OSError:
         return False
     return True

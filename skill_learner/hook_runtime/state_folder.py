@@ -4,7 +4,7 @@ Appends are such that no process's bytes are lost or mixed, whatever the umask a
 hooks run at once.
 """
 
-import posix
+from skill_learner.hook_runtime.system import IS_WINDOWS, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,20 +40,20 @@ def read_settings(state: bytes, environ: "Mapping[bytes, bytes]") -> dict[bytes,
 def read_file(path: bytes, most: int = 65536) -> bytes:
     """Up to `most` bytes of a file; b"" when it cannot be read."""
     try:
-        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC | system.O_NONBLOCK)
     except OSError:
         return b""
     try:
-        return posix.read(descriptor, most)
+        return system.read(descriptor, most)
     except OSError:
         return b""
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
 
 
 _PATIENCE = 1.0  # seconds for a lock; a holder that was stopped must not stop the editor
 _TRY_AGAIN = 0.05
-_FLAGS = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+_FLAGS = system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC | system.O_NOFOLLOW
 
 
 def append_record(folder: bytes, name: bytes, data: bytes) -> int:
@@ -65,20 +65,20 @@ def append_record(folder: bytes, name: bytes, data: bytes) -> int:
     descriptor = open_to_append(folder, name)
     try:
         locked = take_lock(descriptor)
-        status = posix.fstat(descriptor)
+        status = system.fstat(descriptor)
         if not status.st_nlink:  # taken away between our opening and our lock
             return append_record(folder, name, data)
         before = status.st_size
         try:
             left = data
             while left:
-                left = left[posix.write(descriptor, left) :]
+                left = left[system.write(descriptor, left) :]
         except OSError:
             if locked:
-                posix.ftruncate(descriptor, before)
+                system.ftruncate(descriptor, before)
             raise
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
     return before
 
 
@@ -86,14 +86,14 @@ def append_byte(folder: bytes, name: bytes) -> None:
     """Count one more: the file's size is the number. One byte needs no lock."""
     descriptor = open_to_append(folder, name)
     try:
-        posix.write(descriptor, b".")
+        system.write(descriptor, b".")
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
 
 
 def make_folder(path: bytes) -> None:
     try:  # noqa: SIM105 - contextlib costs more than the rest of the hook
-        posix.mkdir(path, 0o700)
+        system.mkdir(path, 0o700)
     except FileExistsError:
         pass
 
@@ -101,16 +101,20 @@ def make_folder(path: bytes) -> None:
 def open_to_append(folder: bytes, name: bytes) -> int:
     path = folder + b"/" + name
     try:
-        return posix.open(path, _FLAGS, 0o600)
+        return system.open(path, _FLAGS, 0o600)
     except FileNotFoundError:
         make_folder(folder)
-        return posix.open(path, _FLAGS, 0o600)
+        return system.open(path, _FLAGS, 0o600)
 
 
 def take_lock(descriptor: int) -> bool:
     """Whether the lock was got within some patience. It goes with any descriptor of the file."""
+    if IS_WINDOWS:
+        from skill_learner.hook_runtime.windows_system import take_lock
+
+        return take_lock(descriptor, _PATIENCE)
     try:
-        posix.lockf(descriptor, posix.F_TLOCK, 0)
+        system.lockf(descriptor, system.F_TLOCK, 0)
         return True
     except OSError:
         pass
@@ -123,7 +127,7 @@ def take_lock(descriptor: int) -> bool:
     _signal.signal(_signal.SIGALRM, give_up)
     _signal.setitimer(_signal.ITIMER_REAL, _PATIENCE, _TRY_AGAIN)
     try:
-        posix.lockf(descriptor, posix.F_LOCK, 0)
+        system.lockf(descriptor, system.F_LOCK, 0)
         return True
     except OSError:  # TimeoutError, or a file system without locks
         return False

@@ -4,12 +4,12 @@ Cursor runs the hooks of every file it knows, Claude Code's settings included, s
 apart. Loaded only for editors that do so.
 """
 
-import posix
 import time
 
 from skill_learner.events import TOOL, HookEvent
 from skill_learner.hook_runtime.project_key import fnv1a
 from skill_learner.hook_runtime.state_folder import append_record, open_to_append, take_lock
+from skill_learner.hook_runtime.system import system
 
 _TWINS_APART = 10  # seconds; a tool call's id is unique for ever, other keys may come again
 _TAIL = 256 * 1024
@@ -32,19 +32,19 @@ def append_unless_there(folder: bytes, name: bytes, record: bytes, event: HookEv
             return -1
         return append_record(folder, name, b'%s,"x":"%s:%d"}' % (record[:-1], key, now))
     finally:
-        posix.close(lock)
+        system.close(lock)
 
 
 def _end_of(path: bytes) -> bytes:
     try:
-        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
     except FileNotFoundError:
         return b""
     try:
-        size = posix.fstat(descriptor).st_size
-        return posix.pread(descriptor, _TAIL, max(0, size - _TAIL))
+        size = system.fstat(descriptor).st_size
+        return system.pread(descriptor, _TAIL, max(0, size - _TAIL))
     finally:
-        posix.close(descriptor)
+        system.close(descriptor)
 
 
 def _stands_in(tail: bytes, key: bytes, now: int, *, for_ever: bool) -> bool:

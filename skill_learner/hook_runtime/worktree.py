@@ -1,9 +1,9 @@
 """Gives a linked worktree the skills and the index that its main worktree was given by publish."""
 
-import posix
-
 from skill_learner.events import HookCall
+from skill_learner.hook_runtime.project_key import is_absolute
 from skill_learner.hook_runtime.state_folder import read_file
+from skill_learner.hook_runtime.system import IS_WINDOWS, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> bool:
     """Adds links that are missing and a copy of the seed skill where git carries none, takes away
     links of ours that lead nowhere; nothing else is touched. A folder of the worktree that is
     itself a symlink is not followed. Whether there is anything for a worktree."""
-    old = posix.umask(call.umask)
+    old = system.umask(call.umask)
     try:
         top = call.event.worktree
         relative = _skills_folder(call.event.project, target, published)
@@ -33,7 +33,7 @@ def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> bool:
         _copy_index(call, target)
         return bool(published or seed)
     finally:
-        posix.umask(old)
+        system.umask(old)
 
 
 def _skills_folder(project: bytes, target: "ModuleType", published: bytes) -> bytes:
@@ -53,20 +53,32 @@ def _link_all(skills: bytes, published: bytes) -> None:
     libraries = set()
     for line in published.split(b"\n"):
         name, _, folder = line.partition(b"\t")
-        if not name or name.startswith(b".") or b"/" in name or not folder.startswith(b"/"):
+        if not name or name.startswith(b".") or b"/" in name or not is_absolute(folder):
             continue
+        if IS_WINDOWS:
+            from skill_learner.hook_runtime.windows_paths import normal
+
+            folder = normal(folder)
         libraries.add(folder.rpartition(b"/")[0])
         link = skills + b"/" + name
         if not _exists(link) and _is_folder(folder):
-            posix.symlink(folder, link)
-    for name in posix.listdir(skills):
+            _link(folder, link)
+    for name in system.listdir(skills):
         link = skills + b"/" + name
         try:
-            leads_to = posix.readlink(link)
+            leads_to = system.readlink(link)
         except OSError:
             continue
         if leads_to.rpartition(b"/")[0] in libraries and not _is_folder(leads_to):
-            posix.unlink(link)
+            system.unlink(link)
+
+
+def _link(folder: bytes, link: bytes) -> None:
+    """Where no link can be made, the worktree goes without: copies are for `publish`."""
+    try:  # noqa: SIM105 - contextlib is too slow to import here
+        system.symlink(folder, link)
+    except OSError:
+        pass
 
 
 def _copy_seed(mine: bytes, seed: bytes) -> None:
@@ -93,14 +105,14 @@ def _copy_index(call: HookCall, target: "ModuleType") -> None:
 
 
 def _write(path: bytes, data: bytes) -> None:
-    draft = path + b".%d" % posix.getpid()
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
-    descriptor = posix.open(draft, flags, 0o666)
+    draft = path + b".%d" % system.getpid()
+    flags = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_CLOEXEC
+    descriptor = system.open(draft, flags, 0o666)
     try:
-        posix.write(descriptor, data)
+        system.write(descriptor, data)
     finally:
-        posix.close(descriptor)
-    posix.rename(draft, path)
+        system.close(descriptor)
+    system.rename(draft, path)
 
 
 def _real_folder(top: bytes, relative: bytes) -> bool:
@@ -109,7 +121,7 @@ def _real_folder(top: bytes, relative: bytes) -> bool:
     for part in relative.split(b"/"):
         path += b"/" + part
         try:
-            posix.mkdir(path, 0o777)
+            system.mkdir(path, 0o777)
         except FileExistsError:
             if _is_link(path) or not _is_folder(path):
                 return False
@@ -118,21 +130,21 @@ def _real_folder(top: bytes, relative: bytes) -> bool:
 
 def _is_folder(path: bytes) -> bool:
     try:
-        return posix.stat(path).st_mode & 0o170000 == 0o040000
+        return system.stat(path).st_mode & 0o170000 == 0o040000
     except OSError:
         return False
 
 
 def _is_link(path: bytes) -> bool:
     try:
-        return posix.lstat(path).st_mode & 0o170000 == 0o120000
+        return system.lstat(path).st_mode & 0o170000 == 0o120000
     except OSError:
         return False
 
 
 def _exists(path: bytes) -> bool:
     try:
-        posix.lstat(path)
+        system.lstat(path)
     except OSError:
         return False
     return True

@@ -17,13 +17,18 @@ LinkOutcome = Literal["linked", "copied", "kept", "foreign"]
 MakeLink = Callable[[Path, Path], None]
 
 
-def make_symlink(source: Path, link: Path) -> None:
+def make_folder_link(source: Path, link: Path) -> None:
     """Make `link` point to the folder `source`. Raises OSError where that is not allowed."""
-    os.symlink(source, link, target_is_directory=True)
+    if files.ON_WINDOWS:
+        from skill_learner import windows
+
+        windows.link_folder(str(source), str(link), os.symlink)
+    else:
+        os.symlink(source, link, target_is_directory=True)
 
 
 def put_link(
-    skills_dir: Path, name: str, source: Path, library: Path, make_link: MakeLink = make_symlink
+    skills_dir: Path, name: str, source: Path, library: Path, make_link: MakeLink = make_folder_link
 ) -> LinkOutcome:
     """Let `skills_dir/name` show the library folder `source`.
 
@@ -45,7 +50,7 @@ def put_link(
     except (OSError, NotImplementedError):
         _copy(source, fresh)
         outcome = "copied"
-    if entry.is_symlink() and fresh.is_symlink():
+    if entry.is_symlink() and fresh.is_symlink() and not files.ON_WINDOWS:
         os.replace(fresh, entry)
     else:
         _discard(entry)
@@ -64,18 +69,30 @@ def take_link(skills_dir: Path, name: str, library: Path) -> bool:
 
 def is_ours(entry: Path, library: Path) -> bool:
     """A link into the library, or a copy that nobody has changed since we made it."""
-    if entry.is_symlink():
-        target = os.path.normpath(os.path.join(entry.parent, os.readlink(entry)))
-        return Path(target).parent in (library, Path(os.path.realpath(library)))
+    leads_to = link_target(entry)
+    if leads_to is not None:
+        return leads_to.parent in (library, Path(os.path.realpath(library)))
     try:
         return (entry / COPY_MARK).read_text("ascii").strip() == _fingerprint(entry)
     except (OSError, UnicodeDecodeError):
         return False
 
 
+def link_target(entry: Path) -> Path | None:
+    """Where a symlink, or a junction of Windows (no symlink to Python), leads to; else None."""
+    try:
+        told = os.readlink(entry)
+    except OSError:
+        return None
+    if told.startswith("\\\\?\\"):  # so Windows tells it, and so it is never asked for
+        told = told[4:]
+    return Path(os.path.normpath(os.path.join(entry.parent, told)))
+
+
 def _is_current(entry: Path, source: Path) -> bool:
-    if entry.is_symlink():
-        return os.readlink(entry) == str(source)
+    leads_to = link_target(entry)
+    if leads_to is not None:
+        return leads_to == source
     return _fingerprint(entry) == _fingerprint(source)
 
 
@@ -104,7 +121,7 @@ def _fingerprint(folder: Path) -> str:
 
 
 def _discard(entry: Path) -> None:
-    if entry.is_symlink():
+    if link_target(entry) is not None:
         entry.unlink()
     elif entry.is_dir():
         shutil.rmtree(entry)

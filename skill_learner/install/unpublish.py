@@ -10,7 +10,7 @@ from skill_learner.git import git_worktrees, is_git_tracked
 from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, carry_out, remove_empty_folders
 from skill_learner.install.exclusions import published_links
-from skill_learner.install.links import take_link
+from skill_learner.install.links import link_target, take_link
 from skill_learner.install.places import SEED_SKILL, read_if_there
 from skill_learner.install.records import InstallRecord
 from skill_learner.install.seed import is_our_seed
@@ -87,7 +87,7 @@ def _take_from_worktree(paths: StatePaths, key: str, folder: Path) -> Rows:
         skills_dir, index = folder / target.SKILLS_DIR["project"], folder / target.INDEX_IMPORT
         rows += _take_links(paths, key, skills_dir)
         seed = skills_dir / SEED_SKILL / "SKILL.md"
-        ours = not seed.parent.is_symlink() and is_our_seed(read_if_there(seed) or b"")
+        ours = link_target(seed.parent) is None and is_our_seed(read_if_there(seed) or b"")
         if ours and not is_git_tracked(folder, str(seed.relative_to(folder))):
             seed.unlink()
             rows.append((str(seed), "removed"))

@@ -13,7 +13,7 @@ from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, ChangedMeanwhileError, carry_out
 from skill_learner.install.exclusions import exclude_lines, published_links
 from skill_learner.install.index_text import index_changes, index_layout
-from skill_learner.install.links import MakeLink, make_symlink, put_link, take_link
+from skill_learner.install.links import MakeLink, make_folder_link, put_link, take_link
 from skill_learner.install.places import (
     SEED_SKILL,
     Places,
@@ -68,7 +68,7 @@ def publish(
     *,
     token_budget: int,
     listed: Collection[str] | None = None,
-    make_link: MakeLink = make_symlink,
+    make_link: MakeLink = make_folder_link,
 ) -> PublishReport:
     """Make a project's index show exactly `skills` (most useful first), and its skills folders
     those of them that are `listed` (names; None: all).
@@ -109,7 +109,7 @@ def publish_user(
     *,
     token_budget: int,
     listed: Collection[str] | None = None,
-    make_link: MakeLink = make_symlink,
+    make_link: MakeLink = make_folder_link,
 ) -> PublishReport:
     """The same for user-wide skills, in the home folder of each target installed for the user."""
     with files.locked(paths.root / "publish.lock", timeout=60):

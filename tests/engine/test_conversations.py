@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from skill_learner.conversation import Conversation, ConversationStore, read_message
 from skill_learner.conversation.recording import session_of
-from skill_learner.conversation.store import is_alive
 from skill_learner.errors import JobError
 from skill_learner.paths import StatePaths
 
@@ -253,9 +251,3 @@ def test_foreign_and_missing_files_are_passed_over(
     assert [one.session for one in store.all()] == ["s"]
     with pytest.raises(JobError):
         store.read(tmp_path / "none.jsonl")
-
-
-def test_processes_are_told_apart() -> None:
-    assert is_alive(os.getpid())
-    assert not is_alive(0)
-    assert not is_alive(2**22 + 12345)

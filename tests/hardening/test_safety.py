@@ -1,11 +1,10 @@
-"""What no setting and no folder may lead to: open files, sockets, shells, links out, POSIX only."""
+"""What no setting and no folder may lead to: open files, sockets, shells, links out."""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -135,116 +134,3 @@ def test_a_skill_that_brings_scripts_brings_them_as_bytes(
     run("search", "evil")
     run("doctor")
     assert not trap.exists()
-
-
-# -- systems that are not here -------------------------------------------------------------------
-
-POSIX_ONLY = ("posix", "fcntl", "resource", "pwd", "grp", "termios", "syslog", "pty", "tty")
-HOT = ("hook_runtime.process", "hook_runtime.state_folder", "hook_runtime.session_start",
-       "hook_runtime.requests", "hook_runtime.recovery", "hook_runtime.follow_up",
-       "hook_runtime.fault_log", "hook_runtime.detach", "hook_runtime.code_cache",
-       "hook_runtime.worktree", "hook_runtime.twins", "hook_runtime.prompt_search",
-       "hook_runtime.offer", "hook_runtime.cached_code")  # fmt: skip
-"""Modules that only a hook process on a POSIX system loads."""
-
-
-@pytest.mark.process
-def test_everything_but_the_hook_itself_imports_without_posix_modules() -> None:
-    names = sorted(
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for path in (ROOT / "skill_learner").rglob("*.py")
-        if path.name != "__main__.py"
-    )
-    names = [name for name in names if name.removeprefix("skill_learner.") not in HOT]
-    assert len(names) > 120
-    code = (
-        "import sys, os, types, importlib, subprocess, tempfile, shutil, json\n"
-        "import unittest.mock, asyncio, concurrent.futures\n"
-        "nt = types.ModuleType('nt'); nt.__dict__.update(sys.modules['posix'].__dict__)\n"
-        "sys.modules['nt'] = nt\n"
-        "import click, yaml, rich.console, platformdirs, sqlite3, http.client, urllib.request\n"
-        f"for name in {POSIX_ONLY!r}: sys.modules[name] = None\n"
-        "failed = {}\n"
-        f"for name in {names!r}:\n"
-        "    try: importlib.import_module(name)\n"
-        "    except Exception as fault: failed[name] = f'{type(fault).__name__}: {fault}'\n"
-        "print(json.dumps(failed))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    assert json.loads(done.stdout) == {}
-
-
-def test_locks_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import types
-
-    from skill_learner import files
-
-    calls: list[int] = []
-    taken = {"by other": False}
-
-    def locking(descriptor: int, mode: int, size: int) -> None:
-        calls.append(mode)
-        if taken["by other"]:
-            raise OSError(36, "Resource deadlock avoided")
-
-    fake = types.SimpleNamespace(locking=locking, LK_LOCK=1, LK_NBLCK=2)
-    monkeypatch.setitem(sys.modules, "msvcrt", fake)
-    monkeypatch.setattr(files.sys, "platform", "win32")
-    with files.locked(tmp_path / "a.lock"):
-        assert calls == [1]
-    taken["by other"] = True
-    with pytest.raises(TimeoutError), files.locked(tmp_path / "a.lock", timeout=0):
-        pass
-    assert calls == [1, 2]
-
-
-def test_a_process_on_windows_is_asked_for_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    import ctypes
-    import types
-
-    from skill_learner import tally
-
-    asked: list[int] = []
-
-    def open_process(rights: int, inherit: bool, pid: int) -> int:
-        asked.append(pid)
-        return 5 if pid == 42 else 0
-
-    kernel = types.SimpleNamespace(
-        OpenProcess=open_process,
-        CloseHandle=lambda handle: None,
-        GetExitCodeProcess=lambda handle, code: 0,
-    )
-    windll = types.SimpleNamespace(kernel32=kernel)
-    monkeypatch.setattr(ctypes, "windll", windll, raising=False)
-    monkeypatch.setattr(tally.sys, "platform", "win32")
-    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("os.kill ends a process on Windows"))
-    assert tally.process_runs(42)
-    assert not tally.process_runs(43)
-    assert asked == [42, 43]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        r"C:\Users\Ann Lee\AppData\Python\python.exe",
-        r"\\?\C:\very long\python.exe",
-        r"C:\O'Brien\py$x&y\python.exe",
-        "C:\\Üser\\日本\\python.exe",
-    ],
-)
-def test_the_windows_entries_carry_any_path(path: str) -> None:
-    from skill_learner.targets import TARGETS, get_target
-
-    launch = [path, "-I", "-S", r"C:\x\hooks\entry.py", r"C:\x", r"C:\Users\Ann Lee\.skill_learner"]
-    for name in TARGETS:
-        target = get_target(name)
-        entry = json.loads(json.dumps(target.windows_entry(target.EVENTS[0], launch)))
-        (hook,) = entry.get("hooks", [entry])
-        assert target.is_our_hook(hook)
-        told = json.dumps(hook, ensure_ascii=False)
-        assert json.dumps(path.replace("'", "''"), ensure_ascii=False)[1:-1] in told or (
-            json.dumps(path, ensure_ascii=False)[1:-1] in told
-        )

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from skill_learner.marks import write_mark
+from skill_learner.processes import process_runs
 from skill_learner.tally import (
     clear_to,
-    process_runs,
     rebuild,
     snapshot,
     unfinished_sessions,
@@ -103,4 +103,5 @@ def test_finished_reviewed_and_empty_sessions_are_not_unfinished(state, journal)
 
 def test_which_processes_run():
     assert process_runs(os.getpid())
+    assert not process_runs(0)
     assert not process_runs(2**22 + 12345)
