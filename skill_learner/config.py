@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from skill_learner.config_values import absolute_path, checked_value
+from skill_learner.config_values import absolute_path, checked_value, located_command
 from skill_learner.errors import ConfigError
 from skill_learner.paths import StatePaths, default_state_dir
 
@@ -344,6 +344,8 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
             result[key] = absolute_path(value, base)
         else:
             result[key] = checked_value(key, kinds[key], value, source)
+    if result.get("command"):
+        result["command"] = located_command(result["command"], base)
     return result
 
 

@@ -51,6 +51,21 @@ def absolute_path(value: str | os.PathLike[str], base: Path) -> Path:
     return Path(os.path.abspath(base / os.path.expanduser(value)))
 
 
+def located_command(command: str, base: Path) -> str:
+    """The command with its program's place, where it is written as a path, counted from `base`:
+    reviews run it in a folder of their own."""
+    import shlex
+
+    try:
+        words = shlex.split(command)
+    except ValueError:  # the provider says what is wrong with it
+        return command
+    if not words or os.sep not in words[0]:
+        return command
+    placed = str(absolute_path(words[0], base))
+    return command if placed == words[0] else shlex.join([placed, *words[1:]])
+
+
 def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
     """`value` as the type `kind` ("int", "float", "str", "bool" or WORDS), within the key's limits.
 

@@ -130,7 +130,7 @@ def _services(
         config=config,
         library=library,
         search=search,
-        make_reviewer=lambda: LLMReviewer(bounded, bounded.name, config.model),
+        make_reviewer=lambda settings: LLMReviewer(bounded, bounded.name, settings.model),
         publish=lambda project, key: None,
         ledger=Ledger(paths.ledger),
         jobs=JobStore(paths),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skill_learner.interfaces import Reviewer
     from skill_learner.models import SkillState
     from skill_learner.pipeline import PipelineServices
+    from skill_learner.pipeline.services import ReviewSettings
     from skill_learner.search import SkillSearch
 
 ACTIVE: tuple[SkillState, ...] = ("active",)
@@ -64,20 +65,21 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
 
 
 def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerConfig:
-    """`config` with what the project's own file may set; a file that does not parse sets nothing
-    here (every command that stands in the project complains about it)."""
+    """`config` with what the project's own file may set now (all of it while the user trusts it as
+    it is), but for what a command's arguments said; a file that does not parse sets nothing here
+    (every command that stands in the project complains about it)."""
     try:
-        own = SkillLearnerConfig.load(project)
+        own = SkillLearnerConfig.load(project, arguments={"state_dir": config.state_dir})
     except ConfigError:
         return config
     source = f"file {project / FILE_NAME}"
-    paths = {"state_dir", "skills_dir"}  # a review that runs for many projects has one library
+    said = {key for key, origin in config.origins.items() if origin == "argument"}
+    fixed = {"state_dir", "skills_dir", *said}  # a review for many projects has one library
     given = {key: getattr(own, key) for key in own.values() if own.origins[key] == source}
-    given = {key: value for key, value in given.items() if key not in paths}
-    return replace(config, **given)
+    return replace(config, **{key: value for key, value in given.items() if key not in fixed})
 
 
-def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> Reviewer:
+def build_reviewer(config: ReviewSettings, environ: Mapping[str, str] = os.environ) -> Reviewer:
     """The offline reviewer, or the LLM that settings and consent allow."""
     name = reviewer_name(config, environ)
     if name == "offline":
@@ -90,7 +92,7 @@ def build_reviewer(config: SkillLearnerConfig, environ: Mapping[str, str] = os.e
     return LLMReviewer(make_provider(name, config, environ), name, config.model)
 
 
-def reviewer_name(config: SkillLearnerConfig, environ: Mapping[str, str] = os.environ) -> str:
+def reviewer_name(config: ReviewSettings, environ: Mapping[str, str] = os.environ) -> str:
     """ "offline", or the provider that reviews would ask now."""
     from skill_learner.consent import load_consent
     from skill_learner.providers import choose_provider
@@ -112,7 +114,7 @@ def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> Pipe
         config=config,
         library=build_library(config),
         search=build_search(config),
-        make_reviewer=lambda: build_reviewer(config),
+        make_reviewer=build_reviewer,
         publish=build_publisher(config),
         ledger=Ledger(config.paths.ledger),
         jobs=JobStore(config.paths),

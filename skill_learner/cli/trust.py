@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from skill_learner.cli.output import ask, say
 from skill_learner.cli.settings import project_dir_option, root_of
 from skill_learner.errors import ConfigError
+
+if TYPE_CHECKING:
+    from skill_learner.config import SkillLearnerConfig
 
 
 @click.command()
@@ -43,7 +47,18 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
     if not guarded:
         say(f"{file}: sets nothing that needs trust")
         return
+    _say_what_leaves(SkillLearnerConfig.from_dict(values))
     if not yes:
         ask(f"Let {file} set these?", "--yes")
     trust(state_dir, file, data)
     say(f"{file}: trusted as it is now")
+
+
+def _say_what_leaves(config: SkillLearnerConfig) -> None:
+    """To trust a file that names a provider is to give leave for it: in the words of that leave."""
+    from skill_learner.consent import consent_text
+    from skill_learner.providers import PROVIDERS
+
+    if config.provider in PROVIDERS:
+        say("For sessions in this project, as long as the file stays as it is:")
+        say(consent_text(config.provider, config.model, config.daily_reviews, config.daily_tokens))

@@ -54,7 +54,7 @@ def learn_from(
             outcome = nothing(REVIEWED_ELSEWHERE)
         elif episodes or (review_when or services.config.review_when) == "always":
             _remember_long_tail(session, redactor)
-            reviewer = services.make_reviewer()
+            reviewer = services.make_reviewer(services.config)
             metered = _meter(services, reviewer, job or session.id)
             progress(f"asking {reviewer.name}")
             review = _ask(services, session, reviewer, episodes, redactor, metered=metered)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from skill_learner.interfaces import Reviewer, SearchHit
@@ -26,8 +27,23 @@ from skill_learner.usage import UsageStore
 
 
 class ReviewSettings(Protocol):
-    """The settings that the pipeline reads (`SkillLearnerConfig` has them all)."""
+    """The settings that the pipeline reads, and those by which `make_reviewer` chooses
+    (`SkillLearnerConfig` has them all)."""
 
+    @property
+    def paths(self) -> StatePaths: ...
+    @property
+    def state_dir(self) -> Path: ...
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def command(self) -> str: ...
+    @property
+    def provider_timeout(self) -> float: ...
     @property
     def review_when(self) -> str: ...
     @property
@@ -156,7 +172,8 @@ class NearestSkills(Protocol):
 
 @dataclass(frozen=True)
 class PipelineServices:
-    """publish: makes a project's skills visible to its editor, given the project's path and key.
+    """make_reviewer: the reviewer that these settings, and the user's leave, ask for now.
+    publish: makes a project's skills visible to its editor, given the project's path and key.
     settings_for: the settings in force for a project (its path), where they differ from `config`.
     fleet: the other workers of a shared library, where there are any.
     """
@@ -165,7 +182,7 @@ class PipelineServices:
     config: ReviewSettings
     library: Library
     search: NearestSkills
-    make_reviewer: Callable[[], Reviewer]
+    make_reviewer: Callable[[ReviewSettings], Reviewer]
     publish: Callable[[str, str], None]
     ledger: Ledger
     jobs: JobStore

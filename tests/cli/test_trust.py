@@ -33,8 +33,9 @@ def test_untrusted_keys_are_ignored_with_a_warning(project: Path) -> None:
 def test_trust_holds_for_the_bytes_that_were_seen(project: Path, run: Run) -> None:
     shown = run("trust", "--yes").stdout
     assert "command: ./review.sh" in shown
+    assert "To whom: the program that `command` names" in shown
     config = SkillLearnerConfig.load(project)
-    assert (config.provider, config.command) == ("command", "./review.sh")
+    assert (config.provider, config.command) == ("command", str(project / "review.sh"))
     assert config.warnings == ()
     assert config.origins["command"] == f"file {project / FILE_NAME}"
     with (project / FILE_NAME).open("a") as file:

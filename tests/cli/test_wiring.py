@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.config_trust import trust
 from skill_learner.consent import save_consent
 from skill_learner.errors import ConfigError
 from skill_learner.wiring import build_reviewer, build_services, project_config, reviewer_name
@@ -33,6 +34,34 @@ def test_services_know_each_projects_settings(tmp_path: Path) -> None:
     project = settings(tmp_path, "review_when: always\n")
     assert services.for_project(str(project)).config.review_when == "always"
     assert services.for_project(str(tmp_path / "other")).config.review_when == ""
+
+
+def test_a_trusted_file_chooses_the_reviewer_until_it_changes(tmp_path: Path) -> None:
+    config = SkillLearnerConfig.load(None, arguments={"state_dir": tmp_path / "state"})
+    services = build_services(config, None)
+    project = settings(tmp_path, "provider: command\ncommand: ./judge\n")
+
+    def reviewer() -> str:
+        own = services.for_project(str(project))
+        return own.make_reviewer(own.config).name
+
+    assert reviewer() == "offline"
+    file = project / "skill-learner.yaml"
+    trust(config.state_dir, file, file.read_bytes())
+    assert reviewer() == "llm:command"
+    assert services.make_reviewer(services.config).name == "offline"
+    file.write_text(file.read_text() + "model: other\n")
+    assert reviewer() == "offline"
+
+
+def test_what_a_command_was_told_is_stronger_than_a_projects_file(tmp_path: Path) -> None:
+    told = {"state_dir": tmp_path / "state", "provider": "offline"}
+    config = SkillLearnerConfig.load(None, arguments=told)
+    project = settings(tmp_path, "provider: command\nmodel: small\n")
+    file = project / "skill-learner.yaml"
+    trust(config.state_dir, file, file.read_bytes())
+    own = project_config(config, project)
+    assert (own.provider, own.model) == ("offline", "small")
 
 
 def test_without_leave_a_key_in_the_environment_changes_nothing() -> None:

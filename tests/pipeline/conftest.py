@@ -171,7 +171,7 @@ def make_services(
         values = {"state_dir": config.state_dir, "provider": "offline", **settings}
         given = SkillLearnerConfig.from_dict(values)
         services = build_services(given, None)
-        chosen = services.make_reviewer if reviewer is None else (lambda: reviewer)
+        chosen = services.make_reviewer if reviewer is None else (lambda settings: reviewer)
         return replace(services, make_reviewer=chosen, publish=published)
 
     return make

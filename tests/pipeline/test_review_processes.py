@@ -195,7 +195,7 @@ def test_a_review_that_hangs_is_ended_with_all_it_started(
     journal.fixed_failure("s1")
     journal.request("session_end", "s1")
     process = reviews.start(
-        provider="command", command=model("time.sleep(60)"), review_process_timeout=3
+        provider="command", command=model("time.sleep(60)"), review_process_timeout=15
     )
 
     assert process.wait(40) != 0
@@ -203,7 +203,7 @@ def test_a_review_that_hangs_is_ended_with_all_it_started(
     (job,) = jobs_of(paths)
     assert (job.status, job.detail) == (
         "failed",
-        "stopped after 3 s (review_process_timeout)",
+        "stopped after 15 s (review_process_timeout)",
     )
     wait_for(lambda: not alive(calls()[0]), 5)
     assert "review_process_timeout" in paths.review_log.read_text()
@@ -278,3 +278,27 @@ def test_a_client_that_calls_our_hooks_causes_one_review(
     assert log.read_text() == "call\n"
     assert [path.stem for path in paths.journal_dir.iterdir()] == ["outer"]
     assert not list(paths.requests_dir.iterdir())
+
+
+def test_a_detached_review_asks_whom_the_projects_trusted_file_names(
+    reviews: Reviews, journal: Journal, jobs: JobStore, model: Any, calls: Any, project: Path
+) -> None:
+    """The user trusts the file as it is; a pull that changes it makes reviews stay at home."""
+    file = project / "skill-learner.yaml"
+    file.write_text(f"provider: command\ncommand: {json.dumps(model())}\n")
+    trusted = subprocess.run(
+        [sys.executable, "-m", "skill_learner", "trust", "--yes", "--project-dir", str(project)],
+        env={**os.environ, "SKILL_LEARNER_STATE_DIR": str(journal.paths.root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "What leaves this machine" in trusted.stdout
+    for session, asked in (("before", 1), ("after", 1)):
+        journal.fixed_failure(session, ended="SessionEnd")
+        journal.request("session_end", session)
+        reviews.start().wait(30)
+        (job,) = [job for job in jobs.all() if job.session == session]
+        assert job.status == "done"
+        assert len(calls()) == asked
+        file.write_text(file.read_text() + "model: whatever a pull brings\n")
