@@ -1,41 +1,32 @@
-"""The real Claude Code client, kept on loopback, with a home and a project of its own."""
+"""The real clients, each in a home and a project of its own."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from client_sandbox import Sandbox
+from claude_sandbox import ClaudeSandbox
+from client_sandbox import ClientSandbox, client_sandbox
+from codex_sandbox import CodexSandbox
 from scripted_messages_api import ScriptedMessagesAPI
-
-NEEDED = "SKILL_LEARNER_CLIENT_TESTS"
-CLIENT = "SKILL_LEARNER_CLAUDE"
-# Read at import: the fixture that gives every test a clean environment removes them.
-_client_path, _required = os.environ.get(CLIENT, ""), os.environ.get(NEEDED) == "require"
-
-
-@pytest.fixture(scope="session")
-def claude_binary() -> Path:
-    """The pinned client's executable, which scripts/test installs from npm where npm is present."""
-    if _client_path and Path(_client_path).exists():
-        return Path(_client_path).resolve()
-    reason = f"no Claude Code client: {CLIENT} is not set (scripts/test sets it where npm is found)"
-    if _required:
-        pytest.fail(reason)
-    pytest.skip(reason)
+from scripted_responses_api import ScriptedResponsesAPI
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path, claude_binary: Path) -> Iterator[Sandbox]:
-    home, project = tmp_path / "home", tmp_path / "work" / "proj éct"
-    home.mkdir()
-    project.mkdir(parents=True)
-    git = shutil.which("git")
-    assert git, "the client tests need git"
-    subprocess.run([git, "init", "-q", str(project)], check=True)
-    with ScriptedMessagesAPI() as api:
-        yield Sandbox(home=home, project=project, claude=claude_binary, api=api)
+def claude(tmp_path: Path) -> Iterator[ClaudeSandbox]:
+    yield from client_sandbox(ClaudeSandbox, ScriptedMessagesAPI, tmp_path)
+
+
+@pytest.fixture
+def codex(tmp_path: Path) -> Iterator[CodexSandbox]:
+    for sandbox in client_sandbox(CodexSandbox, ScriptedResponsesAPI, tmp_path):
+        sandbox.configure()
+        yield sandbox
+
+
+@pytest.fixture(params=["claude", "codex"])
+def sandbox(request: pytest.FixtureRequest) -> ClientSandbox:
+    """Each client in turn."""
+    found: ClientSandbox = request.getfixturevalue(request.param)
+    return found

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from client_sandbox import Sandbox
-from scripted_messages_api import Turn, bash, request_text
+from claude_sandbox import ClaudeSandbox
+from scripted_api import Turn, request_text
+from scripted_messages_api import bash
 
 from skill_learner.models import CreateSkill
 from skill_learner.project import project_key
@@ -28,12 +29,18 @@ TOPICS = (
 )
 
 
-def told_the_model(sandbox: Sandbox) -> str:
+@pytest.fixture
+def sandbox(claude: ClaudeSandbox) -> ClaudeSandbox:
+    claude.init()
+    return claude
+
+
+def told_the_model(sandbox: ClaudeSandbox) -> str:
     """The last request's text with its line breaks."""
     return request_text(sandbox.api.requests[-1]).replace("\\n", "\n")
 
 
-def fill(sandbox: Sandbox, skills: list[tuple[str, str]]) -> None:
+def fill(sandbox: ClaudeSandbox, skills: list[tuple[str, str]]) -> None:
     """Give the project skills; the last is approved by command, so that all are published."""
     library = SkillLibrary(sandbox.state / "skills")
     scope = project_key(Path(sandbox.project).resolve())
@@ -49,11 +56,11 @@ def fill(sandbox: Sandbox, skills: list[tuple[str, str]]) -> None:
     sandbox.run("approve", skills[-1][0])
 
 
-def test_a_fitting_prompt_gets_a_suggestion_and_an_unrelated_one_nothing(sandbox: Sandbox) -> None:
-    sandbox.run("init", "--target", "claude-code")
+def test_a_fitting_prompt_gets_a_suggestion_and_an_unrelated_one_nothing(
+    sandbox: ClaudeSandbox,
+) -> None:
     fill(sandbox, list(TOPICS))
-    sandbox.api.script(Turn("Looking."))
-    sandbox.ask("Our Postgres migration hangs on a lock in staging again, why?")
+    sandbox.play("Our Postgres migration hangs on a lock in staging again, why?", Turn("Looking."))
     told = told_the_model(sandbox)
     assert told.count(OFFER) == 1
     offered = told.partition(OFFER)[2]
@@ -61,15 +68,13 @@ def test_a_fitting_prompt_gets_a_suggestion_and_an_unrelated_one_nothing(sandbox
     assert "docker-layer-cache" not in offered.partition("\n- ")[2].partition("\n")[0]
 
     for unrelated in ("fix the typo in the README", "Write a short poem about the sea at night."):
-        sandbox.api.script(Turn("Fine."))
-        sandbox.ask(unrelated)
+        sandbox.play(unrelated, Turn("Fine."))
         assert OFFER not in told_the_model(sandbox)
     (row,) = [r for r in sandbox.json("stats")["skills"] if r["name"] == "pg-lock-timeout"]
     assert (row["offered"], row["loaded_when_offered"]) == (1, 0)
 
 
-def test_a_known_failure_gets_a_hint_once(sandbox: Sandbox) -> None:
-    sandbox.run("init", "--target", "claude-code")
+def test_a_known_failure_gets_a_hint_once(sandbox: ClaudeSandbox) -> None:
     fill(sandbox, list(TOPICS))
     library = SkillLibrary(sandbox.state / "skills")
     library.encounters.add(
@@ -77,15 +82,15 @@ def test_a_known_failure_gets_a_hint_once(sandbox: Sandbox) -> None:
     )
     sandbox.run("move", "grid-overflow", "--scope", "user")  # publishes the project anew
     fail = "echo 'CommitFailedError: Offset commit 17 cannot be completed' >&2; exit 3"
-    sandbox.api.script(Turn("One.", [bash(fail)]), Turn("Two.", [bash(fail)]), Turn("Done."))
-    sandbox.ask("Run the consumer.")
+    sandbox.play(
+        "Run the consumer.", Turn("One.", [bash(fail)]), Turn("Two.", [bash(fail)]), Turn("Done.")
+    )
     told = told_the_model(sandbox)
     assert told.count(HINT) == 1
     assert "- kafka-rebalance: Use when Kafka consumers" in told.partition(HINT)[2]
 
 
-def test_three_hundred_skills_keep_every_listed_description_whole(sandbox: Sandbox) -> None:
-    sandbox.run("init", "--target", "claude-code")
+def test_three_hundred_skills_keep_every_listed_description_whole(sandbox: ClaudeSandbox) -> None:
     described = [
         (f"lesson-{n}", f"Use when service number {n} of the fleet fails its start-up check {n}")
         for n in range(299)

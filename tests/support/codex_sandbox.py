@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from client_sandbox import Sandboxed
-from scripted_responses_api import ScriptedResponsesAPI
+from client_sandbox import ClientSandbox
+from scripted_api import Body
+from scripted_responses_api import patch, shell
 
 _CONFIG = """\
 model = "{model}"
@@ -39,9 +39,14 @@ KEY = "not-a-real-key-for-loopback-tests"
 
 
 @dataclass
-class CodexSandbox(Sandboxed):
-    codex: Path
-    api: ScriptedResponsesAPI
+class CodexSandbox(ClientSandbox):
+    title = "Codex client"
+    target = "codex"
+    program_name = "codex"
+    program_variable = "SKILL_LEARNER_CODEX"
+    settings_file = ".codex/hooks.json"
+    notes_file = "AGENTS.md"
+    skills_folder = ".agents/skills"
 
     @property
     def codex_home(self) -> Path:
@@ -54,44 +59,41 @@ class CodexSandbox(Sandboxed):
         text = _CONFIG.format(model=model, url=self.api.url, project=project)
         (self.codex_home / "config.toml").write_text(text, encoding="utf-8")
 
-    def environment(self, **more: str) -> dict[str, str]:
-        bin_dir = self.home / "bin"
-        bin_dir.mkdir(exist_ok=True)
-        link = bin_dir / "codex"
-        if not link.exists():
-            link.symlink_to(self.codex)
-        return {
-            "HOME": str(self.home),
-            "PATH": f"{bin_dir}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "SCRIPTED_KEY": KEY,
-            **more,
-        }
+    def client_variables(self) -> dict[str, str]:
+        return {"SCRIPTED_KEY": KEY}
 
-    def client_command(self, *arguments: str) -> list[str]:
+    def client_command(self, prompt: str, *arguments: str) -> list[str]:
         headless = ("--json", "--dangerously-bypass-approvals-and-sandbox")
-        return [str(self.codex), "exec", *arguments, *headless]
+        return [str(self.program), "exec", *arguments, prompt, *headless]
 
-    def ask(
-        self, prompt: str, *, session: str = "", fails: bool = False, cwd: Path | None = None
-    ) -> str:
-        """One headless turn of the real client, in a session that goes on or a new one; its id."""
-        where = ("resume", session) if session else ()
-        done = subprocess.run(
-            self.client_command(*where, prompt),
-            cwd=cwd or self.project, env=self.environment(), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
-        return session_id(done.stdout)
+    def session_id(self, output: str) -> str:
+        for line in output.splitlines():
+            if line.startswith("{") and (event := json.loads(line)).get("type") == "thread.started":
+                return str(event["thread_id"])
+        raise AssertionError(f"no session began:\n{output}")
+
+    def shell(self, command: str) -> Body:
+        return shell(command, yield_time_ms=30_000)
+
+    def look_at(self, file: str) -> Body:
+        return shell(f"cat {file}")
+
+    def repair(self, file: str, before: str, after: str) -> Body:
+        old, new = (
+            [sign + line for line in text.splitlines()]
+            for sign, text in (("-", before), ("+", after))
+        )
+        return patch(f"*** Update File: {file}", "@@", *old, *new)
+
+    def init(self) -> None:
+        super().init()
+        self.trust_hooks()
 
     @contextmanager
     def server(self) -> Iterator[AppServer]:
         """The client as an app server, as its editors' extensions use it."""
         process = subprocess.Popen(
-            [str(self.codex), "app-server"],
+            [str(self.program), "app-server"],
             cwd=self.project, env=self.environment(), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
@@ -143,11 +145,3 @@ class AppServer:
         (entry,) = self.call("hooks/list", {"cwds": [str(folder)]})["data"]
         hooks: list[dict[str, Any]] = entry["hooks"]
         return hooks
-
-
-def session_id(output: str) -> str:
-    """From what `codex exec --json` prints."""
-    for line in output.splitlines():
-        if line.startswith("{") and (event := json.loads(line)).get("type") == "thread.started":
-            return str(event["thread_id"])
-    raise AssertionError(f"no session began:\n{output}")
