@@ -80,7 +80,3 @@ def save_consent(
         paths.consent, (json.dumps(asdict(consent), indent=1) + "\n").encode("ascii")
     )
     return consent
-
-
-def revoke_consent(paths: StatePaths) -> None:
-    paths.consent.unlink(missing_ok=True)

@@ -34,10 +34,6 @@ class StatePaths:
     root: Path
 
     @property
-    def hook_sh(self) -> Path:
-        return self.root / "hook.sh"
-
-    @property
     def hook_conf(self) -> Path:
         return self.root / "hook.conf"
 

@@ -22,24 +22,9 @@ from skill_learner.processes import process_runs
 _SECONDS_PER_HOUR = 3_600
 
 
-def snapshot(paths: StatePaths, key: str) -> int:
-    """The tally's length now: to be taken before a review reads journals, for `clear_to`."""
-    try:
-        return _tally(paths, key).stat().st_size
-    except OSError:
-        return 0
-
-
 def unreviewed(paths: StatePaths, key: str) -> int:
     """How many tool calls and human turns of the project no completed review has seen."""
-    return max(0, snapshot(paths, key) - _base(paths, key))
-
-
-def clear_to(paths: StatePaths, key: str, length: int) -> None:
-    """Take everything up to `length`, a `snapshot`, as reviewed. Never moves back."""
-    length = min(length, snapshot(paths, key))
-    if length > _base(paths, key):
-        _write_base(paths, key, length)
+    return max(0, _length(paths, key) - _base(paths, key))
 
 
 def hold_off(paths: StatePaths, key: str, seconds: float) -> None:
@@ -55,7 +40,7 @@ def rebuild(paths: StatePaths, key: str, aliases: Collection[str] = ()) -> int:
 
     aliases: keys that the project had before it was moved.
     """
-    length = snapshot(paths, key)
+    length = _length(paths, key)
     keys = {key, *aliases}
     count = sum(
         record.counts and record.project_key in keys
@@ -130,6 +115,13 @@ def _unfinished(
 
 def _tally(paths: StatePaths, key: str) -> Path:
     return paths.tally_dir / safe_file_name(key)
+
+
+def _length(paths: StatePaths, key: str) -> int:
+    try:
+        return _tally(paths, key).stat().st_size
+    except OSError:
+        return 0
 
 
 def _base(paths: StatePaths, key: str) -> int:

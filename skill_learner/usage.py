@@ -68,23 +68,6 @@ class UsageStore:
     def __init__(self, db: Path) -> None:
         self._db = db
 
-    def harvest(
-        self,
-        records: Iterable[JournalRecord],
-        session_id: str,
-        known_skills: Collection[str] | None = None,
-    ) -> int:
-        """Count the uses in `records`; returns how many of them were new.
-
-        known_skills: a SKILL.md that was read counts only for these names; None takes any. What the
-        Skill tool loaded and what was typed always counts.
-        """
-        rows = _rows(records, session_id, known_skills)
-        if not rows:
-            return 0
-        with self._transaction() as connection:
-            return _insert(connection, rows)
-
     def harvest_loads(self, session: Session) -> int:
         """Count what only the transcript tells of: skills that the client itself sent along. What a
         journal told too has the same key, and counts once."""
@@ -111,7 +94,11 @@ class UsageStore:
             return _insert(connection, rows)
 
     def harvest_all(self, paths: StatePaths, known_skills: Collection[str] | None = None) -> int:
-        """Count what was added to any journal since the last call."""
+        """Count what was added to any journal since the last call; returns how many uses were new.
+
+        known_skills: a SKILL.md that was read counts only for these names; None takes any. What the
+        Skill tool loaded and what was typed always counts.
+        """
         with self._transaction() as connection:
             read_to = dict(connection.execute("SELECT name, read_to FROM journals"))
         added = 0
@@ -175,15 +162,6 @@ class UsageStore:
         for skill, helped, failed in ended:
             found[skill] = replace(found.get(skill, OfferCount()), helped=helped, failed=failed)
         return found
-
-    def by_session(self) -> dict[str, frozenset[str]]:
-        """The names of the skills that each session used."""
-        with self._transaction() as connection:
-            rows = connection.execute("SELECT DISTINCT session, skill FROM uses").fetchall()
-        found: dict[str, set[str]] = {}
-        for session, skill in rows:
-            found.setdefault(session, set()).add(skill)
-        return {session: frozenset(skills) for session, skills in found.items()}
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

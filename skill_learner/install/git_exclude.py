@@ -34,8 +34,3 @@ def put_lines(data: bytes, lines: Iterable[str], path: Path) -> bytes:
 
 def take_lines(data: bytes, path: Path, before: bytes | None = None) -> bytes:
     return marked_block.take_block(data, STYLE, path, before)
-
-
-def read_lines(data: bytes, path: Path) -> list[str]:
-    body = marked_block.read_block(data, STYLE, path)
-    return body.decode("utf-8", "replace").split("\n") if body else []

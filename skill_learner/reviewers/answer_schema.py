@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 TOOL_NAME = "submit_review"
-ACTIONS = ("create", "guardrail", "patch", "describe", "archive")
 
 _EVIDENCE_SCHEMA: dict[str, Any] = {
     "type": "array",

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.install.launcher_file import launcher_path
 from skill_learner.jobs import JobStore, Wish
 from skill_learner.project import project_key, project_root
 
@@ -122,7 +123,7 @@ def test_doctor_without_an_install_gives_the_next_step(run: Run, run_json: RunJs
 
 
 def test_doctor_sees_a_vanished_interpreter(run: Run, run_json: RunJson, installed: Path) -> None:
-    hook_sh = SkillLearnerConfig.load().paths.hook_sh
+    hook_sh = launcher_path()
     lines = hook_sh.read_text().splitlines()
     lines = ["i='/nowhere/python'" if line.startswith("i=") else line for line in lines]
     hook_sh.write_text("\n".join(lines) + "\n")

@@ -14,6 +14,7 @@ from cursor_sandbox import SESSION, CursorSandbox
 
 from skill_learner.journal import JournalReading, read_journal
 from skill_learner.journal_session import session_from_journal
+from skill_learner.paths import StatePaths
 from skill_learner.targets import cursor as target
 from skill_learner.usage import UsageStore
 
@@ -242,11 +243,10 @@ def test_the_address_of_the_user_is_dropped() -> None:
 def test_a_skill_that_was_read_counts_as_used(tmp_path: Path) -> None:
     skill = "/p/.cursor/skills/fix-build/SKILL.md"
     call = {"tool_name": "Read", "tool_input": {"path": skill}, "tool_use_id": "t1"}
-    records = journal_of(
-        tmp_path / "s.jsonl", (1, "PostToolUse", call), (2, "PostToolUse", call)
-    ).records
-    uses = UsageStore(tmp_path / "uses.sqlite")
-    assert uses.harvest(records, "s", {"fix-build"}) == 1
+    state = StatePaths(tmp_path)
+    state.journal_dir.mkdir()
+    journal_of(state.journal_dir / "s.jsonl", (1, "PostToolUse", call), (2, "PostToolUse", call))
+    assert UsageStore(state.usage_db).harvest_all(state, {"fix-build"}) == 1
 
 
 # -- ends ---------------------------------------------------------------------------------------

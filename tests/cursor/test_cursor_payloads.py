@@ -124,10 +124,10 @@ def check_record(cursor: CursorSandbox, payload: bytes, name: str) -> None:
 def test_a_vanished_tool_is_silent(cursor: CursorSandbox, kind: str, way: str) -> None:
     cursor.install(kind)
     line = line_for(cursor, "sessionStart", kind)
-    script = cursor.state.hook_sh.read_bytes()
-    cursor.state.hook_sh.write_bytes(script.replace(b"i='", b"i='/nowhere"))
+    script = cursor.launcher.read_bytes()
+    cursor.launcher.write_bytes(script.replace(b"i='", b"i='/nowhere"))
     assert start(cursor, way, line, b"{}") == (0, b"", b"")
-    cursor.state.hook_sh.unlink()
+    cursor.launcher.unlink()
     assert start(cursor, way, line, b"{}") == (0, b"", b"")
 
 

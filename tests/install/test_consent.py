@@ -12,7 +12,6 @@ from skill_learner.consent import (
     Consent,
     consent_text,
     load_consent,
-    revoke_consent,
     save_consent,
 )
 from skill_learner.paths import StatePaths
@@ -36,16 +35,13 @@ def test_offline_sends_nothing_and_says_so() -> None:
     assert "Nothing leaves it" in consent_text("offline", "", 20, 1_000)
 
 
-def test_it_is_kept_and_revoked(state: StatePaths) -> None:
+def test_it_is_kept(state: StatePaths) -> None:
     assert load_consent(state) is None
     saved = save_consent(state, "claude-cli", "", 20, 1_000)
     assert load_consent(state) == saved
     assert state.consent.stat().st_mode & 0o777 == 0o600
     assert saved.covers("claude-cli")
     assert not saved.covers("anthropic")
-    revoke_consent(state)
-    revoke_consent(state)
-    assert load_consent(state) is None
 
 
 def test_leave_for_other_words_is_no_leave(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,7 @@ import pytest
 from skill_learner.marks import write_mark
 from skill_learner.processes import process_runs
 from skill_learner.tally import (
-    clear_to,
     rebuild,
-    snapshot,
     unfinished_sessions,
     unreviewed,
 )
@@ -25,24 +23,11 @@ def tally(state):
     return state.tally_dir / KEY
 
 
-def test_the_tally_is_cleared_up_to_the_snapshot_only(state, tally):
-    assert unreviewed(state, KEY) == 0
-    tally.write_bytes(b"....")
-    taken = snapshot(state, KEY)
-    tally.write_bytes(b"......")  # two more while the review ran
-    clear_to(state, KEY, taken)
-    assert unreviewed(state, KEY) == 2
-    clear_to(state, KEY, 1)
-    assert unreviewed(state, KEY) == 2
-    clear_to(state, KEY, 99)
-    assert unreviewed(state, KEY) == 0
-
-
 def test_the_hook_counts_the_same(state, tally):
     from skill_learner.hook_runtime.follow_up import unreviewed as hook_counts
 
     tally.write_bytes(b"......")
-    clear_to(state, KEY, 4)
+    (state.tally_dir / f"{KEY}.base").write_bytes(b"4")
     assert hook_counts(os.fsencode(state.root), KEY) == unreviewed(state, KEY) == 2
 
 

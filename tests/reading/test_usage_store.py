@@ -7,7 +7,6 @@ import multiprocessing
 import pytest
 
 from skill_learner.errors import LibraryError
-from skill_learner.journal import read_journal
 from skill_learner.paths import StatePaths
 from skill_learner.usage import UsageStore
 
@@ -23,7 +22,7 @@ def skill_call(journal, call_id, name, **response):
     )
 
 
-def test_the_three_ways_to_use_a_skill(journal, store):
+def test_the_three_ways_to_use_a_skill(journal, state, store):
     skill_call(journal, "t1", "deploy")
     journal.event("UserPromptExpansion", command_name="deploy", command_args="now")
     journal.tool("t2", "Read", {"file": {}}, file_path="/h/.claude/skills/deploy/SKILL.md")
@@ -31,19 +30,20 @@ def test_the_three_ways_to_use_a_skill(journal, store):
     skill_call(journal, "t4", "absent", success=False)
     journal.tool("t5", "Read", {"file": {}}, file_path="/h/.claude/skills/other/SKILL.md")
     journal.bash_fails("t6", "cat skills/deploy/SKILL.md", "Exit code 1")
-    records = read_journal(journal.path).records
-    assert store.harvest(records, journal.session, {"deploy"}) == 4
+    assert store.harvest_all(state, {"deploy"}) == 4
     use = store.counts()["deploy"]
     assert (use.count, use.sessions, use.last_used) == (4, 1, journal.at - 3)
-    assert store.by_session() == {journal.session: {"deploy"}}
 
 
-def test_counting_twice_changes_nothing(journal, store):
+def test_counting_twice_changes_nothing(journal, state, store):
     journal.event("UserPromptExpansion", command_name="deploy")
     skill_call(journal, "t1", "deploy")
-    records = read_journal(journal.path).records
-    assert store.harvest(records, journal.session) == 2
-    assert store.harvest(records, journal.session) == 0
+    assert store.harvest_all(state) == 2
+    told = journal.path.read_bytes()
+    journal.path.write_bytes(told[: len(told) // 2])  # shorter than before: it is read anew
+    assert store.harvest_all(state) == 0
+    journal.path.write_bytes(told)
+    assert store.harvest_all(state) == 0
     assert store.counts()["deploy"].count == 2
 
 
@@ -61,8 +61,6 @@ def test_harvesting_all_journals_reads_on_where_it_ended(journal, state, store):
 
 def test_an_empty_store(store):
     assert store.counts() == {}
-    assert store.by_session() == {}
-    assert store.harvest([], "s") == 0
 
 
 def test_a_damaged_file_is_put_aside_and_counting_begins_anew(state):
@@ -82,11 +80,9 @@ def test_a_file_that_cannot_be_opened_is_named(state):
         UsageStore(state.usage_db).counts()
 
 
-def _count(root, sessions):
-    store, state = UsageStore(StatePaths(root).usage_db), StatePaths(root)
-    store.harvest_all(state)
-    for path in state.journal_dir.glob(f"{sessions}-*.jsonl"):
-        store.harvest(read_journal(path).records, path.stem)
+def _count(root):
+    state = StatePaths(root)
+    UsageStore(state.usage_db).harvest_all(state)
 
 
 @pytest.mark.process
@@ -99,7 +95,7 @@ def test_eight_processes_at_once_lose_nothing(state, journal):
             for call in range(5):
                 skill_call(one, f"t{call}", "deploy")
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_count, args=(state.root, n)) for n in range(8)]
+    workers = [context.Process(target=_count, args=(state.root,)) for _ in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -31,12 +31,13 @@ class CursorSandbox:
         self.project = (self.root / "First Last").resolve()
         self.project.mkdir()
         self.state = StatePaths(self.home / ".skill_learner")
+        self.launcher = self.state.root / "hook.sh"
         self.started = self.root / "started"
 
     def install(self, *targets: str) -> None:
         for target in targets:
             install(target, "project", self.project, self.state)
-        self.state.hook_sh.write_bytes(
+        self.launcher.write_bytes(
             render_hook_sh(Path(sys.executable), self._entry(), self.state.root, CHECKOUT)
         )
 

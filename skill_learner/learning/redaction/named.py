@@ -11,10 +11,8 @@ from functools import lru_cache
 from skill_learner.learning.redaction.allow_list import (
     character_classes,
     is_hash,
-    is_identifier,
     is_password_name,
     is_placeholder,
-    is_plain,
     is_secret_name,
     is_unmistakable_name,
     looks_secret,
@@ -251,8 +249,3 @@ def is_basic(value: str) -> bool:
         return False
     user, colon, word = decoded.partition(":")
     return bool(colon and user and word) and decoded.isprintable() and not is_placeholder(word)
-
-
-def is_secret_value(value: str) -> bool:
-    """A value met without a telling name that is worth replacing wherever it stands."""
-    return len(value) >= 8 and not is_plain(value) and not is_identifier(value)
