@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,10 +34,15 @@ def relative(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_bytes())))
+
+
 def imported(path: Path) -> set[str]:
     """Top-level names of every module that `path` imports anywhere in it."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -47,13 +54,13 @@ def calls(path: Path) -> set[str]:
     """Names that `path` calls: `print`, `sys.exit`, `os._exit`."""
     return {
         ast.unparse(node.func)
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute))
     }
 
 
 def functions(path: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield f"{relative(path)}:{node.name}", (node.end_lineno or 0) - node.lineno + 1
 
@@ -132,3 +139,17 @@ def test_every_state_path_stands_in_the_table_of_architecture() -> None:
     assert len(named) > 10
     missing = [name for name, path in named.items() if f"`{path}" not in table]
     assert [name for name in missing if name != "review_lock"] == []
+
+
+def test_every_script_in_python_is_checked() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    ruff, mypy = (
+        re.findall(r'"(scripts/[^"]+)"', re.findall(rf"(?ms)^{key} = \[.*?^\]", project)[0])
+        for key in ("extend-include", "files")
+    )
+    bare = [path for path in (ROOT / "scripts").iterdir() if path.is_file() and not path.suffix]
+    scripts = [path for path in bare if b"python" in path.read_bytes().partition(b"\n")[0]]
+    assert len(scripts) > 10
+    for script in scripts:
+        for patterns in (ruff, mypy):
+            assert any(fnmatch(f"scripts/{script.name}", one) for one in patterns), script.name

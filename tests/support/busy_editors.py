@@ -104,6 +104,7 @@ class BusyProject:
     ) -> tuple[str, bytes]:
         common: dict[str, Any] = {"session_id": session, "cwd": str(self.hooks.project)}
         common["mark"] = number
+        more: dict[str, Any]
         if number == events - 1:
             event, more = "SessionEnd", {"reason": "other"}
         elif number % 12 == 0:

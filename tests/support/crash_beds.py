@@ -306,12 +306,14 @@ def _fixed_failure(session: str, project: Path) -> list[tuple[str, dict[str, Any
     test, file = {"command": "pytest tests/test_cart.py"}, str(project / "settings.toml")
     error = "FAILED tests/test_cart.py - ValueError: currency code missing in settings.toml"
     edit = {"file_path": file, "old_string": "[shop]", "new_string": '[shop]\ncurrency = "EUR"'}
-    calls = [
+    calls: list[tuple[str, str, dict[str, str], dict[str, Any]]] = [
         ("PostToolUseFailure", "Bash", test, {"error": f"Exit code 1\n{error}"}),
         ("PostToolUse", "Edit", edit, {"tool_response": {"filePath": file}}),
         ("PostToolUse", "Bash", test, {"tool_response": {"stdout": "1 passed in 0.02s"}}),
     ]
-    events = [("UserPromptSubmit", {**common, "prompt": "make the checkout tests pass"})]
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("UserPromptSubmit", {**common, "prompt": "make the checkout tests pass"})
+    ]
     for number, (event, tool, given, more) in enumerate(calls):
         call = {"tool_name": tool, "tool_input": given, "tool_use_id": f"toolu_{session}_{number}"}
         events.append((event, {**common, **call, **more}))
