@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skill_learner.learning.injection_rules import HINTS, RULES
+from skill_learner.learning.injection_rules import RULES, folded
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ _HIDDEN = re.compile(
     r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]+)"
     r"|(?P<soft>\u00ad{2,})"
 )
+_MAY_HIDE = re.compile("[^\t\n\r\x20-\x7e]")
+"""Nothing is hidden in plain ASCII lines; one class is searched several times as fast as seven."""
 _HIDDEN_REASONS = {
     "zero": "zero-width characters",
     "bidi": "characters that turn the direction of text",
@@ -63,7 +65,7 @@ _BLACK_FLAG = "\U0001f3f4"
 
 
 def _hidden(text: str) -> Iterator[InjectionFinding]:
-    if text.isascii() and text.isprintable():
+    if not _MAY_HIDE.search(text):
         return
     for match in _HIDDEN.finditer(text):
         kind = match.lastgroup or ""
@@ -95,13 +97,11 @@ def _is_legitimate(kind: str, text: str, match: re.Match[str]) -> bool:
 
 
 def _patterns(text: str) -> Iterator[InjectionFinding]:
-    lowered = text.lower()
-    for kind, reason, pattern in RULES:
-        hints = HINTS.get(reason)
-        if hints and not any(hint in lowered for hint in hints):
-            continue
-        for match in pattern.finditer(text):
-            yield InjectionFinding(kind, *match.span(), reason)
+    flat = folded(text)
+    for rule in RULES:
+        if rule.may_match(flat):
+            for match in rule.pattern.finditer(text):
+                yield InjectionFinding(rule.kind, *match.span(), rule.reason)
 
 
 # -- fences --------------------------------------------------------------------------------------

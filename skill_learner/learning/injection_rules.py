@@ -3,6 +3,38 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+
+Literals = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """kind, reason: as in a finding. needs: of each group one stands, in whatever case, in every
+    text that the pattern finds something in; most texts need no search by a slow pattern."""
+
+    kind: str
+    reason: str
+    pattern: re.Pattern[str]
+    needs: tuple[Literals, ...]
+
+    def may_match(self, folded_text: str) -> bool:
+        """Whether a search is worth while; False is certain."""
+        for group in self.needs:  # plain loops: this runs ten times for every text that arrives
+            for literal in group:
+                if literal in folded_text:
+                    break
+            else:
+                return False
+        return True
+
+
+def folded(text: str) -> str:
+    """Equal for texts that a pattern which ignores case takes for equal."""
+    if text.isascii():
+        return text.lower()
+    return text.casefold().replace("i\u0307", "i").replace("\u0131", "i")
+
 
 _FETCH = r"(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|aria2c)"
 _SHELL = r"(?<![\w.])(?:sudo\s+(?:-\w+\s+){0,3})?(?:env\s+)?(?:/\w+/){0,3}(?:ba|z|da|k|fi)?sh\b"
@@ -23,12 +55,22 @@ _SECRET_THING = (
     r"|conversation(?: history)?|chat history|\.env(?: files?)?)"
 )
 
-RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (kind, reason, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
-    for kind, reason, pattern in (
+RULES: tuple[Rule, ...] = tuple(
+    Rule(
+        kind,
+        reason,
+        re.compile(pattern, re.IGNORECASE | re.MULTILINE),
+        tuple(tuple(folded(group).split(",")) for group in needs),
+    )
+    for kind, reason, needs, pattern in (
         (
             "prompt override",
             "orders the reader to drop its instructions",
+            (
+                "ignore,disregard,forget,override,bypass,discard,drop",
+                "instruction,prompt,rules,guideline,direct,message,context,constraint,"
+                "policies,guardrail",
+            ),
             r"\b(?:ignore|disregard|forget|override|bypass|discard|drop)\s+(?:(?:all|any|every"
             r"|each|your|the|these|those|of|my|our)\s+){0,4}"
             r"(?:(?:previous|prior|above|earlier|preceding|foregoing|existing|original|system"
@@ -39,6 +81,10 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "prompt override",
             "orders the reader to drop its instructions",
+            (
+                "ignor,vergiss,missachte,oublie,olvid,игнор,забудь,negeer,忽略,无视,忘记,忽視,無視,忘れ,"
+                "무시,잊,önceki,yukarıdaki",
+            ),
             r"\b(?:ignorier(?:e|en)?|vergiss|missachte)\b.{0,30}\b(?:anweisungen|instruktionen"
             r"|regeln)\b"
             r"|\b(?:ignore[zr]?|oublie[zr]?)\b.{0,30}\binstructions\s+(?:précédentes|antérieures"
@@ -58,6 +104,7 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "prompt override",
             "poses as a message of the system or gives the reader a new role",
+            ("<|,inst],sys>>,system,developer>,assistant>,you are now",),
             r"<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[/?INST\]|<</?SYS>>"
             r"|</?(?:system|system-reminder|system_prompt|developer|assistant)>"
             r"|\byou are now (?:in )?(?:DAN\b|developer mode|jailbroken|unrestricted"
@@ -68,6 +115,11 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "prompt override",
             "wants something kept from the user",
+            (
+                "do not,don',don’,never,without",
+                "tell,inform,mention,reveal,alert,notify,show,warn,disclos",
+                "user,human,person,operator,developer",
+            ),
             r"\b(?:do not|don['’]t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform"
             r"(?:ing)?|mention(?:ing)?|reveal(?:ing)?|alert(?:ing)?|notify(?:ing)?|show"
             r"(?:ing)?|warn(?:ing)?|disclos(?:e|ing))\b"
@@ -78,6 +130,10 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "prompt override",
             "tells a learner what to write into skills or memory",
+            (
+                "skill,memor,rule,claude.md",
+                "add,include,insert,append,put,also write",
+            ),
             r"\b(?:when|whenever|if|before|after)\s+(?:you\s+)?(?:are\s+)?(?:sav|writ|creat|learn"
             r"|stor|distil)\w*\s+(?:a\s+|any\s+|new\s+|these\s+)?(?:skills?|memor(?:y|ies)"
             r"|rules?)\b.{0,20}"
@@ -88,6 +144,10 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "fetch and run",
             "runs what it has just fetched from the network",
+            (
+                "curl,wget,iwr,irm,invoke-,aria2c,base64,downloadstring",
+                "|,;,&&,<(,$(,`,iex,invoke-expression",
+            ),
             rf"\b{_FETCH}\b[^\n|;]{{1,300}}\|\s*(?:tee\s[^\n|]{{1,80}}\|\s*)?{_RUN}"
             rf"|{_SHELL}[^\n|;]{{0,30}}(?:<\(|\$\(|`)\s*{_FETCH}\b"
             rf"|\b(?:eval|source|\.)\s+[\"']?(?:<\(|\$\(|`)\s*{_FETCH}\b"
@@ -100,6 +160,11 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "exfiltration",
             "sends secrets away",
+            (
+                "curl,wget,invoke-,nc,netcat,scp,rsync,ftp,nslookup,dig,ping",
+                "|,$(,`,.ssh,id_,.env,.netrc,.aws/,.npmrc,.pypirc,.git-credentials,.kube/,"
+                "/etc/,credentials.json,.claude/,keychain,.gnupg,wallet.dat",
+            ),
             rf"\b(?:nc|ncat|netcat|scp|rsync|ftp)\b[^\n]{{0,200}}{_SECRET_PLACE}"
             r"|\b(?:curl|wget|Invoke-\w+)\b[^\n]{0,200}(?:\s-[dFT]|--data|--upload|--post|-InFile"
             rf"|-Body)[^\n]{{0,120}}{_SECRET_PLACE}"
@@ -113,6 +178,11 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "exfiltration",
             "asks to send secrets away",
+            (
+                "http,@,webhook,server,endpoint",
+                "](http,api,token,credential,secret,password,env,ssh key,private key,cookie,"
+                "session data,conversation,chat history",
+            ),
             rf"\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak|transmit|report|submit"
             rf"|copy)\b(?:\s+\w+){{0,3}}\s+{_SECRET_THING}\s+(?:\w+\s+){{0,4}}(?:to|at)\s+\S*"
             rf"(?:https?://|@\w|webhook|server|endpoint)"
@@ -122,12 +192,17 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (
             "our own markers",
             "holds the marker of a block that only skill-learner writes",
+            ("skill-learner,session-digest,existing-skill,hints",),
             r"<!--\s*/?\s*(?:begin\s+|end\s+)?skill-learner\b"
             r"|</?(?:session-digest|existing-skill|hints)(?:-[0-9a-f]{4,64})?>",
         ),
         (
             "our own prompt",
             "repeats or addresses skill-learner's own review",
+            (
+                "submit_review,nothing_because,skill-learner,skill reviewer,session reviewer,"
+                "reviewer of coding",
+            ),
             r"\bsubmit_review\b|\bnothing_because\b"
             r"|\b(?:skill-learner|skill reviewer|session reviewer)\b[^\n]{0,40}\b(?:must|shall"
             r"|should|always|is instructed)\b"
@@ -135,15 +210,3 @@ RULES: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-
-
-HINTS = {
-    "runs what it has just fetched from the network": (
-        "curl", "wget", "iwr", "irm", "invoke-", "aria2c", "base64", "downloadstring", "iex",
-    ),
-    "sends secrets away": (
-        "curl", "wget", "invoke-", "nc ", "ncat", "netcat", "scp", "rsync", "ftp", "nslookup",
-        "dig ", "ping ",
-    ),
-}  # fmt: skip
-"""One of these stands in every match: most texts need no search by a slow pattern."""
