@@ -18,7 +18,12 @@ from skill_learner.conversation.answers import StreamedAnswer
 from skill_learner.engine import SkillEngine
 from skill_learner.faults import FaultLog
 from skill_learner.integrations.arguments import AgentCall, read_call, with_prompt
-from skill_learner.integrations.streams import watched_async_stream, watched_stream
+from skill_learner.integrations.streams import (
+    WatchedAsyncStream,
+    WatchedManager,
+    WatchedStream,
+    is_opened_by_with,
+)
 
 if TYPE_CHECKING:
     from skill_learner.config import SkillLearnerConfig
@@ -145,7 +150,7 @@ class SkillLoop:
             turn = _Turn(self.engine, function)
             call = turn.begin(args, kwargs)
             stream = function(*call.args, **call.kwargs)
-            return (yield from watched_stream(stream, turn.piece, turn.end_stream))
+            return (yield from WatchedStream(stream, turn))
 
         return wrapped
 
@@ -155,9 +160,7 @@ class SkillLoop:
             turn = _Turn(self.engine, function)
             call = await turn.begin_async(args, kwargs)
             stream = function(*call.args, **call.kwargs)
-            async with contextlib.aclosing(
-                watched_async_stream(stream, turn.piece, turn.end_stream)
-            ) as watched:
+            async with contextlib.aclosing(WatchedAsyncStream(stream, turn)) as watched:
                 async for piece in watched:
                     yield piece
 
@@ -173,7 +176,7 @@ class _Turn:
         self._streamed = StreamedAnswer()
         self._session = ""
         self._call: AgentCall | None = None
-        self._ended = False
+        self._is_ended = False
 
     def begin(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
         call = self._read(args, kwargs)
@@ -192,7 +195,11 @@ class _Turn:
         with _quietly(self._engine.faults):
             self._streamed.add(piece)
 
-    def end_stream(self) -> None:
+    def whole(self, answer: Any) -> None:
+        with _quietly(self._engine.faults):
+            self._streamed.settle(answer)
+
+    def ended(self) -> None:
         messages: list[Any] = []
         with _quietly(self._engine.faults):
             messages = self._streamed.messages()
@@ -200,9 +207,9 @@ class _Turn:
 
     def end(self, answer: Any) -> None:
         """The turn is over: what was asked and what was answered is recorded, once."""
-        if self._ended or self._call is None:
+        if self._is_ended or self._call is None:
             return
-        self._ended = True
+        self._is_ended = True
         with _quietly(self._engine.faults):
             messages = [*self._call.messages, *self._call.added_by_agent()]
             self._engine.on_turn_complete(messages, answer=answer, session=self._session)
@@ -234,9 +241,11 @@ def _pass_on(answer: Any, turn: _Turn) -> Any:
     if inspect.isawaitable(answer):
         return _awaited(answer, turn)
     if hasattr(answer, "__anext__") or hasattr(answer, "__aiter__"):
-        return watched_async_stream(answer, turn.piece, turn.end_stream)
+        return WatchedAsyncStream(answer, turn)
     if hasattr(answer, "__next__") and hasattr(answer, "__iter__"):
-        return watched_stream(answer, turn.piece, turn.end_stream)
+        return WatchedStream(answer, turn)
+    if is_opened_by_with(answer):
+        return WatchedManager(answer, lambda given: _pass_on(given, turn), turn.ended)
     turn.end(answer)
     return answer
 
