@@ -11,10 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from scripted_api import Turn
+from scripted_messages_api import ScriptedMessagesAPI, tool
 
 from skill_learner import SkillLoop
 from skill_learner.testing import ScriptedLLM
-from tests.support.scripted_messages_api import ScriptedMessagesAPI, Turn
 
 anthropic = pytest.importorskip("anthropic")
 openai = pytest.importorskip("openai")
@@ -105,7 +106,8 @@ def openai_url() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def anthropic_url() -> Iterator[str]:
     with ScriptedMessagesAPI() as api:
-        api.script(*[Turn(ANSWER, tools=[CALL], only_if=lambda body: True)] * 99)
+        turn = Turn(ANSWER, calls=[tool(CALL[0], **CALL[1])], only_if=lambda body: True)
+        api.script(*[turn] * 99)
         yield api.url
 
 
