@@ -116,16 +116,6 @@ class Ledger:
                 begun[line["call"]] = _ended(begun[line["call"]], line)
         return list(begun.values())
 
-    def by_day(self) -> list[DaySpend]:
-        """All calls by local day, provider and result; newest day first."""
-        groups: dict[tuple[str, str, str], list[Call]] = {}
-        for call in self.calls():
-            day = datetime.datetime.fromtimestamp(call.at).date().isoformat()
-            groups.setdefault((day, call.provider, call.result), []).append(call)
-        ordered = sorted(groups, key=lambda key: (key[1], key[2]))
-        ordered.sort(key=lambda key: key[0], reverse=True)
-        return [DaySpend(*key, spend=summed(groups[key])) for key in ordered]
-
     def now(self) -> float:
         return self._clock()
 
@@ -218,6 +208,17 @@ def summed(calls: Iterable[Call]) -> Spend:
         cost_usd=sum(call.cost_usd or 0.0 for call in sent),
         cost_known=all(call.cost_usd is not None for call in sent),
     )
+
+
+def by_day(calls: Iterable[Call]) -> list[DaySpend]:
+    """Calls by local day, provider and result; newest day first."""
+    groups: dict[tuple[str, str, str], list[Call]] = {}
+    for call in calls:
+        day = datetime.datetime.fromtimestamp(call.at).date().isoformat()
+        groups.setdefault((day, call.provider, call.result), []).append(call)
+    ordered = sorted(groups, key=lambda key: (key[1], key[2]))
+    ordered.sort(key=lambda key: key[0], reverse=True)
+    return [DaySpend(*key, spend=summed(groups[key])) for key in ordered]
 
 
 def _parsed(data: bytes) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ from skill_learner.cli.output import json_option, say, show_fields, show_json, s
 from skill_learner.cli.settings import load
 from skill_learner.cli.skill_data import offer_data, offers_of, summary, uses_of
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.ledger import DaySpend, Ledger, summed
+from skill_learner.ledger import Call, DaySpend, Ledger, by_day, summed
+from skill_learner.paths import StatePaths
 
 
 @click.command()
@@ -22,7 +23,7 @@ def command(spend: bool, as_json: bool) -> None:
     """Show what was learned, what was used, and what it cost."""
     config = load()
     if spend:
-        _show_spend(Ledger(config.paths.ledger), as_json)
+        _show_spend(config, as_json)
         return
     data = _stats(config)
     if as_json:
@@ -53,9 +54,9 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
     skills = build_library(config).list(states=("active", "candidate", "archived"))
     uses = uses_of(config, skills)
     states = Counter(skill.state for skill in skills)
-    places = list(dict.fromkeys([config.paths, config.library_paths]))
-    jobs = [job for paths in places if paths.jobs_dir.exists() for job in JobStore(paths).all()]
-    spent = summed(call for paths in places for call in Ledger(paths.ledger).calls_of_today())
+    jobs = [
+        job for paths in _places(config) if paths.jobs_dir.exists() for job in JobStore(paths).all()
+    ]
     offers = offers_of(config)
     rows = [
         {**summary(skill, uses.get(skill.name)), **offer_data(offers.get(skill.name))}
@@ -72,14 +73,24 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
         },
         "skills": rows,
         "reviews": dict(Counter(str(job.status) for job in jobs)),
-        "today": asdict(spent),
+        "today": asdict(summed(_calls_of_today(config))),
     }
 
 
-def _show_spend(ledger: Ledger, as_json: bool) -> None:
-    rows = [_row(item) for item in ledger.by_day()]
+def _places(config: SkillLearnerConfig) -> list[StatePaths]:
+    """Where editors' sessions and where Python programs of this library keep jobs and spend."""
+    return list(dict.fromkeys([config.paths, config.library_paths]))
+
+
+def _calls_of_today(config: SkillLearnerConfig) -> list[Call]:
+    return [call for paths in _places(config) for call in Ledger(paths.ledger).calls_of_today()]
+
+
+def _show_spend(config: SkillLearnerConfig, as_json: bool) -> None:
+    calls = [call for paths in _places(config) for call in Ledger(paths.ledger).calls()]
+    rows = [_row(item) for item in by_day(calls)]
     if as_json:
-        show_json({"today": asdict(ledger.today()), "days": rows})
+        show_json({"today": asdict(summed(_calls_of_today(config))), "days": rows})
     elif not rows:
         say("no LLM call yet")
     else:

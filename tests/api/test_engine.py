@@ -340,6 +340,13 @@ def test_the_command_line_tells_of_uses_and_reviews_of_programs(
     told = json.loads(CliRunner().invoke(cli, ["stats", "--json"]).stdout)
     assert (told["counts"]["uses"], told["counts"]["reviews"]) == (1, 1)
     assert told["today"]["reviews"] == 1
+    spend = json.loads(CliRunner().invoke(cli, ["stats", "--spend", "--json"]).stdout)
+    assert spend["today"] == told["today"]
+    (day,) = spend["days"]
+    assert (day["provider"], day["result"], day["calls"]) == (
+        "skill_learner.testing.ScriptedLLM", "ok", 1,
+    )  # fmt: skip
+    assert day["tokens"] > 0
 
 
 def test_objects_of_the_wrong_kind_are_refused_at_once(make_engine: Engines) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skill_learner.errors import CeilingReachedError
-from skill_learner.ledger import Ceilings, Ledger
+from skill_learner.ledger import Ceilings, Ledger, by_day
 from skill_learner.models import Usage
 
 NOON = datetime.datetime(2026, 3, 10, 12).timestamp()
@@ -57,7 +57,7 @@ def test_yesterday_does_not_count_today(tmp_path: Path) -> None:
     book(ledger_at(path), "new", usage(1, 1))
 
     assert ledger_at(path).today().tokens == 2
-    assert [row.day for row in ledger_at(path).by_day()] == ["2026-03-10", "2026-03-09"]
+    assert [row.day for row in by_day(ledger_at(path).calls())] == ["2026-03-10", "2026-03-09"]
 
 
 def test_a_call_over_midnight_belongs_to_the_day_it_began(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_a_call_over_midnight_belongs_to_the_day_it_began(tmp_path: Path) -> Non
     late.end(json.loads(path.read_text().splitlines()[0])["call"], usage(10, 10), "ok")
 
     assert late.today().calls == 0
-    assert late.by_day()[0].day == "2026-03-09"
-    assert late.by_day()[0].spend.tokens == 20
+    assert by_day(late.calls())[0].day == "2026-03-09"
+    assert by_day(late.calls())[0].spend.tokens == 20
 
 
 def test_the_ceiling_of_reviews_refuses_and_books_nothing(tmp_path: Path) -> None:
@@ -121,14 +121,14 @@ def test_what_was_never_sent_counts_for_nothing(tmp_path: Path) -> None:
     spent = ledger.today()
 
     assert (spent.reviews, spent.calls, spent.tokens) == (0, 0, 0)
-    assert ledger.by_day()[0].result == "unavailable"
+    assert by_day(ledger.calls())[0].result == "unavailable"
 
 
 def test_a_call_without_an_end_counts_with_its_estimate(tmp_path: Path) -> None:
     ledger = ledger_at(tmp_path / "ledger.jsonl")
     ledger.meter("a", "claude-cli", "", None).begin(700)
     assert (ledger.today().reviews, ledger.today().tokens) == (1, 700)
-    assert ledger.by_day()[0].result == "unfinished"
+    assert by_day(ledger.calls())[0].result == "unfinished"
 
 
 def test_a_timeout_counts_with_its_estimate(tmp_path: Path) -> None:
