@@ -1,4 +1,4 @@
-"""Finds sessions that never got an end (the client was killed) and holds work nobody reviewed."""
+"""Finds work that nobody will review: the client was killed, or the hook of a session's end."""
 
 import time
 
@@ -14,23 +14,33 @@ _BLOCK = 4096
 _MOST_BLOCKS = 64
 _RECORD = b'\n{"v":1,"t":'
 _END = b'"e":"SessionEnd"'
+_LEFT_FOR_ANOTHER = b'"reason":"resume"'  # the client goes on, and may come back
 _UNKNOWN_CLIENT_REST = 3600  # seconds without an event after which a client without pid is gone
 _ANY_CLIENT_REST = 24 * 3600  # ... after which a living pid is taken for somebody else's
+_END_IS_REVIEWED = 600  # seconds in which whatever is queued or running may be an end's review
 _MOST_HELD = 65536
 
 
-def request_lost_sessions(call: HookCall, requests: ReviewRequests) -> None:
-    """Writes one request per lost session; only the newest journals are looked at."""
+def request_lost_sessions(call: HookCall, requests: ReviewRequests, is_pending: bool) -> None:
+    """Writes one request per lost session; only the newest journals are looked at.
+
+    is_pending: whether a review is queued or running; it may be of a session that has just ended.
+    """
     found = 0
     now = time.time()
+    is_pending = is_pending or requests.any()
     for path, size, changed in _newest_journals(call.state + b"/journal"):
         if path == call.journal:
             continue
         mark = read_mark(call.state, path.rpartition(b"/")[2][: -len(b".jsonl")])
         if mark >= size:
             continue
-        envelope = _last_envelope(path, size)
-        if _END in envelope or _client_lives(envelope, now - changed):
+        envelope, _, payload = _last_record(path, size).partition(b',"d":')
+        idle = now - changed
+        if _END in envelope and _LEFT_FOR_ANOTHER not in payload.replace(b" ", b""):
+            if is_pending and 0 <= idle < _END_IS_REVIEWED:
+                continue
+        elif _client_lives(envelope, idle):
             continue
         if not holds_work(path, mark, min(size - mark, _MOST_HELD)):
             continue
@@ -54,8 +64,8 @@ def _newest_journals(folder: bytes) -> list[tuple[bytes, int, float]]:
     return [(path, size, changed) for changed, path, size in journals[:_MOST_JOURNALS]]
 
 
-def _last_envelope(path: bytes, size: int) -> bytes:
-    """The last record up to its payload; b"" when none is found near the end."""
+def _last_record(path: bytes, size: int) -> bytes:
+    """The beginning of the last record; b"" when none is found near the end."""
     descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
     try:
         text = b""
@@ -65,8 +75,7 @@ def _last_envelope(path: bytes, size: int) -> bytes:
             text = system.pread(descriptor, end - start, start) + text[: len(_RECORD)]
             place = text.rfind(_RECORD)
             if place >= 0:
-                whole = system.pread(descriptor, _BLOCK, start + place)
-                return whole.partition(b',"d":')[0]
+                return system.pread(descriptor, _BLOCK, start + place)
             if not start:
                 break
             end = start

@@ -35,8 +35,9 @@ def _recover(call: HookCall) -> None:
     from skill_learner.hook_runtime.recovery import request_lost_sessions
 
     requests = ReviewRequests(call.state)
-    request_lost_sessions(call, requests)
-    if requests.any() or _exists(call.state + b"/jobs/pending"):
+    is_pending = _exists(call.state + b"/jobs/pending")
+    request_lost_sessions(call, requests, is_pending)
+    if is_pending or requests.any():
         from skill_learner.hook_runtime.detach import start_review
 
         start_review(call)

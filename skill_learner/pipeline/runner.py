@@ -17,7 +17,7 @@ from typing import cast
 
 from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
-from skill_learner.files import ensure_private_dir, locked, remove_old_drafts
+from skill_learner.files import ensure_private_dir, remove_old_drafts
 from skill_learner.job import EDITOR, Job
 from skill_learner.journal import read_journal
 from skill_learner.journal_retention import prune_journals
@@ -31,6 +31,7 @@ from skill_learner.pipeline.requests import (
     request_files,
     wish_for_session,
 )
+from skill_learner.pipeline.review_lock import AnotherReviewRunsError, review_lock
 from skill_learner.pipeline.review_log import log_fault
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.pipeline.watchdog import Watchdog
@@ -79,12 +80,12 @@ def run_jobs(
     _queue_asked_session(services, only_session)
     while True:
         try:
-            with locked(services.paths.review_lock, timeout=None if wait else 0):
+            with review_lock(services.paths.review_lock, wait=wait):
                 for job in services.jobs.requeue_interrupted("editor"):
                     _note_interrupted(run, job)
                 _run_queue(run)
                 _tidy(services)
-        except TimeoutError:
+        except AnotherReviewRunsError:
             return run.ended
         if not _has_more(run):
             return run.ended

@@ -297,9 +297,32 @@ def test_living_ended_idle_and_reviewed_sessions_are_not_lost(hooks: Any) -> Non
     mark = hooks.state / "marks" / "reviewed.json"
     mark.write_text(json.dumps({"to": reviewed.stat().st_size}))
     for path in (hooks.state / "requests").iterdir():
-        path.unlink()
+        path.unlink()  # as the review does that makes a job of it
+    (hooks.state / "jobs").mkdir()
+    (hooks.state / "jobs" / "pending").touch()
     hooks.run("SessionStart", source(hooks, "startup"))
     assert hooks.requests() == []
+
+
+def test_session_whose_end_was_cut_off_before_it_asked_for_a_review_is_recovered(
+    hooks: Any,
+) -> None:
+    left = lost_session(hooks, "left", str(os.getpid()), "PostToolUse")
+    hooks.run("SessionEnd", json.dumps({"session_id": "left", "reason": "resume"}).encode())
+    ended = lost_session(hooks, "ended", dead_pid(), "PostToolUse", "SessionEnd")
+    assert [request["session"] for request in hooks.requests()] == ["ended"]
+    for path in (hooks.state / "requests").iterdir():
+        path.unlink()
+    hooks.run("SessionStart", source(hooks, "startup"))
+    assert [request["session"] for request in hooks.requests()] == ["ended"]
+    assert left.exists()
+    for path in (hooks.state / "requests").iterdir():
+        path.unlink()
+    (hooks.state / "jobs").mkdir()
+    (hooks.state / "jobs" / "pending").touch()
+    os.utime(ended, (time.time() - 700, time.time() - 700))  # what is pending is another's
+    hooks.run("SessionStart", source(hooks, "startup"))
+    assert [request["session"] for request in hooks.requests()] == ["ended"]
 
 
 def test_client_without_pid_is_lost_after_an_hour(hooks: Any) -> None:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +20,7 @@ from skill_learner.marks import read_mark
 from skill_learner.models import Review
 from skill_learner.paths import StatePaths
 from skill_learner.pipeline import PipelineServices, run_detached, run_jobs
+from skill_learner.pipeline.review_lock import review_lock
 from skill_learner.reviewers.llm import LLMReviewer
 from skill_learner.testing import ScriptedLLM
 
@@ -301,7 +306,7 @@ def test_who_does_not_get_the_lock_leaves_its_wish(
     journal.request("session_end", "s1")
     services = make_services()
 
-    with locked(paths.review_lock):
+    with review_lock(paths.review_lock, wait=False):
         assert run_jobs(services) == []
         assert services.jobs.all() == []
 
@@ -311,6 +316,35 @@ def test_who_does_not_get_the_lock_leaves_its_wish(
         assert services.jobs.all() == []
     waiting.join(30)
     assert [job.status for job in services.jobs.all()] == ["done"]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_a_program_that_a_killed_review_was_starting_does_not_stop_the_next_one(
+    make_services: MakeServices, journal: Journal, paths: StatePaths, tmp_path: Path
+) -> None:
+    """It holds the lock until its exec, which may be late on a busy machine."""
+    starting = tmp_path / "starting"
+    code = (
+        "import pathlib, subprocess, sys, time\n"
+        "from skill_learner.pipeline.review_lock import review_lock\n"
+        "def late():\n"
+        f"    pathlib.Path({str(starting)!r}).touch()\n"
+        "    time.sleep(1.5)\n"
+        f"with review_lock(pathlib.Path({str(paths.review_lock)!r}), wait=False):\n"
+        "    subprocess.run(['true'], preexec_fn=late)\n"
+    )
+    review = subprocess.Popen([sys.executable, "-c", code])
+    while not starting.exists():
+        assert review.poll() is None
+        time.sleep(0.02)
+    review.kill()
+    review.wait()
+    with pytest.raises(TimeoutError), locked(paths.review_lock, timeout=0):
+        pass
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+    assert statuses(run_jobs(make_services(), detached=True)) == [("s1", "done")]
 
 
 def test_a_wish_left_while_the_lock_is_let_go_is_seen(

@@ -1,11 +1,13 @@
-"""Work that is killed (SIGKILL) at random moments, and what must be true of what is left.
+"""Work that is killed (SIGKILL) at its steps and at random moments, and what must be true of what
+is left.
 
-Each bed has `work`, run in a child until it is killed, and `check`, run in the parent on what the
-child left: it raises AssertionError, and makes good what the next start makes good by itself.
+Each bed has `strike`, which kills a piece of work (whether it was still at it), and `check`, run on
+what is left: it raises AssertionError, and makes good what the next start makes good by itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -13,14 +15,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hook_sandbox import HookSandbox
+from dying import HOOK_PREFIX, killed_at, run_child, steps_of, was_killed
+from hook_sandbox import SESSION, HookSandbox
 
 from skill_learner.config import SkillLearnerConfig, write_hook_conf
-from skill_learner.files import locked
 from skill_learner.install.installer import install, uninstall
 from skill_learner.jobs import JobStore
 from skill_learner.journal import journal_path, read_journal
@@ -29,70 +32,131 @@ from skill_learner.models import CreateSkill, PatchSkill
 from skill_learner.pause import pause, resume
 from skill_learner.pipeline import PipelineServices, run_jobs
 from skill_learner.tally import unreviewed
+from skill_learner.targets.claude_code import command_line
 from skill_learner.wiring import build_library, build_publisher, build_search, build_services
 
 NOTES = "# Our rules\r\n\r\n- Täbs, not spaces\r\n".encode()
 SETTINGS = b'{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": []}]},\n\t"x": 1.50\n}\n'
+_NOBODY = 4_194_305
+"""A process id above the highest that Linux gives."""
 
 
 def killed(work: Callable[[], None], seconds: float) -> bool:
     """Run `work` in a child and kill it after so long; whether it was still at it."""
-    pid = os.fork()
-    if not pid:
-        try:
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nowhere, 1)
-            work()
-        except BaseException as fault:
-            os.write(2, f"{type(fault).__name__}: {fault}\n".encode())
-            os._exit(3)
-        os._exit(0)
+    pid = run_child(work)
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, "the work itself failed"
-    return os.WIFSIGNALED(status)
+    return was_killed(pid)
 
 
 class HookBed:
-    """Real hook processes of one session."""
+    """Real hook processes: of one session that goes on, and of sessions that end."""
 
     name = "journal append"
 
     def __init__(self, root: Path) -> None:
         self.hooks = HookSandbox(root)
+        self.hooks.entry.write_text(HOOK_PREFIX + self.hooks.entry.read_text())
         self.kept: list[str] = []
-        self.hooks.run("UserPromptSubmit", self._payload("first"))
-        self.kept.append("first")
-
-    def _payload(self, prompt: str) -> bytes:
-        return self.hooks.payload("UserPromptSubmit", prompt=prompt, pad="x" * 20_000)
+        self.steps = dict.fromkeys(("UserPromptSubmit", "Stop", "SessionEnd"), 60)
+        self.longest = 0.0
+        for number in range(-3, 0):
+            began = time.monotonic()
+            self._whole("UserPromptSubmit", SESSION, f"first {number}")
+            self.longest = max(self.longest, time.monotonic() - began)
 
     def strike(self, dice: random.Random, number: int) -> bool:
-        process = self.hooks.popen("UserPromptSubmit", start_new_session=True)
+        event = dice.choice(sorted(self.steps))
+        session = f"session-{number}" if event == "SessionEnd" else SESSION
+        self._whole("UserPromptSubmit", session, f"before {number}")
+        at_step = dice.random() < 0.5
+        step = dice.randrange(1, self.steps[event] + 1) if at_step else 0
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command_line(event)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=self._environ(session, DIE_AT=str(step)),
+            start_new_session=True,
+        )
         assert process.stdin is not None
-        process.stdin.write(self._payload(f"cut {number}"))
-        process.stdin.close()
-        time.sleep(dice.random() * 0.02)
-        hit = process.poll() is None
-        if hit:
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
+        with process.stdin, contextlib.suppress(BrokenPipeError):
+            process.stdin.write(self._payload(event, session, f"cut {number}"))
+        if not at_step:
+            time.sleep(dice.random() * self.longest * 1.2)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        hit = process.wait() != 0
+        if not hit:
             self.kept.append(f"cut {number}")
-        process.wait()
-        for pipe in (process.stdout, process.stderr):
-            assert pipe is not None
-            pipe.close()
+            if at_step:
+                self.steps[event] = min(self.steps[event], step)
         return hit
 
     def check(self, number: int) -> None:
-        self.hooks.run("UserPromptSubmit", self._payload(f"whole {number}"))
-        self.kept.append(f"whole {number}")
-        (journal,) = (self.hooks.state / "journal").glob("*.jsonl")
-        told = [record.text("prompt") for record in read_journal(journal).records]
-        missing = [prompt for prompt in self.kept if told.count(prompt) != 1]
-        assert not missing, f"lost or doubled: {missing}"
+        """The next session starts; then everything that was told to a whole hook is on record, and
+        a review is asked for of each session that has ended or died."""
+        ended = f"session-{number}"
+        started = f"start-{number}"
+        self._whole("SessionStart", started, f"start {number}", source="startup")
+        self._whole("Stop", SESSION, f"whole {number}")
+        told, records = [], 0
+        for journal in (self.hooks.state / "journal").glob("*.jsonl"):
+            reading = read_journal(journal)
+            records += sum(record.counts for record in reading.records)
+            told += [record.text("prompt") for record in reading.records]
         assert all(told), "a torn event was read as one"
+        times = Counter(told)
+        wrong = [prompt for prompt in self.kept if times[prompt] != 1]
+        assert not wrong, f"lost or doubled: {wrong}"
+        asked = {request["session"] for request in self.hooks.requests()}
+        assert SESSION in asked, "the turn's end asked for no review"
+        if (self.hooks.state / "journal" / f"{ended}.jsonl").exists():
+            assert ended in asked, "the end was cut off, and nobody asks for its review"
+            (self.hooks.state / "marks").mkdir(exist_ok=True)
+            (self.hooks.state / "marks" / f"{ended}.json").write_text('{"to": 99999999}')
+        left = [path.name for path in self.hooks.state.glob(".request-*")]
+        for path in (self.hooks.state / "requests").iterdir():
+            path.unlink()
+        assert len(left) <= number, left
+        assert 0 <= records - self.hooks.tally() <= number, "events are not counted"
+
+    def _whole(self, event: str, session: str, mark: str, **more: str) -> None:
+        payload = self._payload(event, session, mark, **more)
+        self.hooks.run(event, payload, self._environ(session))
+        self.kept.append(mark)
+
+    def _payload(self, event: str, session: str, mark: str, **more: str) -> bytes:
+        return self.hooks.payload(event, session_id=session, prompt=mark, pad="x" * 20_000, **more)
+
+    def _environ(self, session: str, **more: str) -> dict[str, str]:
+        """The client of the session that goes on lives; of those that end none does."""
+        more |= {"CLAUDE_PID": str(os.getpid() if session == SESSION else _NOBODY)}
+        more |= {"CLAUDE_CODE_SESSION_ID": session, "SKILL_LEARNER_NUDGE_INTERVAL": "1"}
+        return self.hooks.environ(**more)
+
+
+class _Struck:
+    """A bed whose work is killed at one of its steps, or at a random moment."""
+
+    steps = 1
+    longest = 0.2
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def measure(self) -> None:
+        self.steps = steps_of(self.work)
+
+    def strike(self, dice: random.Random, number: int) -> bool:
+        if dice.random() < 0.5:
+            return killed_at(self.work, dice.randrange(1, self.steps + 1))
+        began = time.monotonic()
+        hit = killed(self.work, dice.random() * self.longest)
+        took = time.monotonic() - began
+        # a kill that comes too late tells how long the work takes now
+        self.longest = self.longest * 1.1 if hit else max(0.01, min(self.longest, took) * 0.9)
+        return hit
 
 
 class _Project:
@@ -113,6 +177,11 @@ class _Project:
         self.settings.write_bytes(SETTINGS)
         self.config = SkillLearnerConfig.from_dict({"provider": "offline"})
         self.paths = self.config.paths
+        self.install()
+        self.settings_with_hooks = self.settings.read_bytes()
+        assert json.loads(self.settings_with_hooks)["hooks"]["Stop"][0] == {"hooks": []}
+        assert b'"x": 1.50' in self.settings_with_hooks
+        self.uninstall()
 
     def install(self) -> None:
         install("claude-code", "project", self.project, self.paths)
@@ -124,11 +193,10 @@ class _Project:
         """Every byte of the user's is there; each file is as before or as we write it."""
         notes = self.notes.read_bytes()
         assert notes.startswith(NOTES), f"the notes lost something: {notes[:80]!r}"
-        value = json.loads(self.settings.read_bytes())
-        assert value["model"] == "opus"
-        assert value["x"] == 1.5
-        assert value["hooks"]["Stop"][0] == {"hooks": []}
-        assert b'"x": 1.50' in self.settings.read_bytes()
+        block = notes.removeprefix(NOTES)
+        assert block == b"" or block.rstrip().endswith(b"skill-learner:end -->"), "a cut block"
+        settings = self.settings.read_bytes()
+        assert settings in (SETTINGS, self.settings_with_hooks), "neither old nor new settings"
 
     def check_undone(self) -> None:
         self.uninstall()
@@ -141,27 +209,22 @@ class _Project:
         assert b"skill-learner" not in exclude.read_bytes()
 
 
-class InstallBed:
+class InstallBed(_Struck):
     """init and uninstall, pauses and settings of hooks."""
 
     name = "settings and notes"
 
     def __init__(self, root: Path) -> None:
         self.place = _Project(root)
-        self.place.install()
-        self.place.uninstall()
+        self.measure()
 
     def work(self) -> None:
-        for _ in range(1_000):
-            self.place.install()
-            pause(self.place.paths, 4_000_000_000)
-            write_hook_conf(self.place.config)
-            resume(self.place.paths)
-            write_hook_conf(self.place.config)
-            self.place.uninstall()
-
-    def strike(self, dice: random.Random, number: int) -> bool:
-        return killed(self.work, 0.005 + dice.random() * 0.15)
+        self.place.install()
+        pause(self.place.paths, 4_000_000_000)
+        write_hook_conf(self.place.config)
+        resume(self.place.paths)
+        write_hook_conf(self.place.config)
+        self.place.uninstall()
 
     def check(self, number: int) -> None:
         self.place.check_foreign()
@@ -170,7 +233,7 @@ class InstallBed:
         self.place.check_undone()
 
 
-class ReviewBed:
+class ReviewBed(_Struck):
     """Reviews of fresh sessions that all prove the same skill, published into a project."""
 
     name = "job and review"
@@ -180,18 +243,17 @@ class ReviewBed:
         self.place.install()
         self.services: PipelineServices = build_services(self.place.config, None)
         self.sessions: list[str] = []
-        for warm_up in (-1, 0):
+        for warm_up in (-2, -1, 0):  # the last is like those to come: one more proof of a skill
             self._session(warm_up)
-            began = time.monotonic()
-            self.work()
-            self.longest = time.monotonic() - began
+            self.measure()
 
     def work(self) -> None:
-        run_jobs(self.services)
+        """What a session's start does with what is queued."""
+        run_jobs(self.services, detached=True)
 
     def strike(self, dice: random.Random, number: int) -> bool:
         self._session(number)
-        return killed(self.work, dice.random() * self.longest)
+        return super().strike(dice, number)
 
     def _session(self, number: int) -> None:
         session = f"session-{number}"
@@ -225,11 +287,12 @@ class ReviewBed:
         library = build_library(self.place.config)
         assert library.problems() == []
         paths = self.place.paths
-        with locked(paths.review_lock, timeout=10):
-            pass  # a program that the killed review was about to start holds it until its exec
-        self.work()  # what the next session's start does
         jobs = JobStore(paths)
+        cut_off = [job.id for job in jobs.open() if job.status == "running"]
+        self.work()
         assert jobs.open() == []
+        log = paths.review_log.read_text() if cut_off else ""
+        assert all(f"{job}: start 1 was cut off" in log for job in cut_off), "not told"
         assert not jobs.pending_marker.exists()
         ends = {job.session: job for job in jobs.all()}
         session = self.sessions[-1]
@@ -246,7 +309,7 @@ class ReviewBed:
             assert link.read_bytes() == Path(skill.path).read_bytes()
 
 
-class LibraryBed:
+class LibraryBed(_Struck):
     """Skills patched, archived, brought back, undone, indexed and published."""
 
     name = "skills, index, publish, undo"
@@ -259,24 +322,22 @@ class LibraryBed:
         (self.skill,) = (s.name for s in self.library.list(("active", "candidate")))
         self.library.set_state(self.skill, "active", why="", actor="user")
 
+        self.measure()
+
     def work(self) -> None:
         search = build_search(self.place.config)
-        for _ in range(1_000):
-            skill = self.library.get(self.skill)
-            last = skill.body.rstrip("\n").rpartition("\n")[2]
-            new = f"{last[:60]} {time.time_ns()}"
-            change = PatchSkill(skill.name, skill.content_hash, last, new, ())
-            self.library.patch(change, origin="user", session="s")
-            search.search("currency", top_k=3)
-            self.publish(str(self.place.project), self.review._key)
-            self.library.undo(self.skill)
-            self.library.archive(self.skill, why="", actor="user")
-            self.publish(str(self.place.project), self.review._key)
-            self.library.restore(self.skill)
-            self.library.set_state(self.skill, "active", why="", actor="user")
-
-    def strike(self, dice: random.Random, number: int) -> bool:
-        return killed(self.work, 0.005 + dice.random() * 0.25)
+        skill = self.library.get(self.skill)
+        last = skill.body.rstrip("\n").rpartition("\n")[2]
+        new = f"{last[:60]} {time.time_ns()}"
+        change = PatchSkill(skill.name, skill.content_hash, last, new, ())
+        self.library.patch(change, origin="user", session="s")
+        search.search("currency", top_k=3)
+        self.publish(str(self.place.project), self.review._key)
+        self.library.undo(self.skill)
+        self.library.archive(self.skill, why="", actor="user")
+        self.publish(str(self.place.project), self.review._key)
+        self.library.restore(self.skill)
+        self.library.set_state(self.skill, "active", why="", actor="user")
 
     def check(self, number: int) -> None:
         self.place.check_foreign()
