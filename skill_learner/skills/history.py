@@ -1,4 +1,5 @@
 """Every change of every skill: an append-only ledger per skill, and the bytes of each version.
+What arrived in bulk has its first lines and bytes in `arrivals` instead.
 
 A change is written down, with its record, before it is made. So after a crash at any step the bytes
 on disk tell whether it landed: they are its `before` or its `after`.
@@ -10,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,7 +19,7 @@ from pathlib import Path
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.paths import safe_file_name
-from skill_learner.skills import packs
+from skill_learner.skills.arrivals import Arrivals, ArrivedEntry
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
 
 
@@ -70,7 +72,7 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.blobs = folder / "blobs"
-        self.packs = folder / "packs"
+        self._arrivals = Arrivals(folder / "arrived.sqlite")
 
     def path(self, name: str) -> Path:
         return self.folder / f"{safe_file_name(name)}.jsonl"
@@ -90,12 +92,12 @@ class History:
         try:
             data = (self.blobs / digest).read_bytes()
         except OSError as error:
-            packed = packs.find(self.packs, digest)
-            if packed is None:
+            arrived = self._arrivals.bytes_of(digest)
+            if arrived is None:
                 raise LibraryError(
                     f"the copy {digest[:12]} of an earlier version is gone"
                 ) from error
-            data = packed
+            data = arrived
         if content_hash(data) != digest:
             raise LibraryError(f"the copy {digest[:12]} of an earlier version is damaged")
         return data
@@ -116,13 +118,23 @@ class History:
             handle.write((b"\n" if torn else b"") + line)
             os.fsync(handle.fileno())
 
+    def write_many(self, written: Iterable[tuple[Entry, bytes]]) -> None:
+        """Note new skills durably, each with the bytes that it begins with; all or none."""
+        self._arrivals.add(
+            ArrivedEntry(entry.change.name, entry_line(entry), entry.change.after, data)
+            for entry, data in written
+        )
+
     def entries(self, name: str) -> list[Entry]:
         """All readable ledger lines of a skill, oldest first, whether they landed or not."""
-        try:
+        lines: list[bytes] = []
+        with contextlib.suppress(OSError):
             lines = self.path(name).read_bytes().split(b"\n")
-        except OSError:
-            return []
-        return [entry for entry in map(_entry, lines) if entry is not None]
+        arrived = self._arrivals.lines(name)
+        found = [entry for entry in map(_entry, (*arrived, *lines)) if entry is not None]
+        if arrived and lines:  # it was here before: the versions tell what came when
+            found.sort(key=lambda entry: entry.change.version)
+        return found
 
     def landed(self, name: str, disk: str, *, archived: bool = False) -> list[Entry]:
         """The entries that were carried out, when the SKILL.md on disk has the hash `disk` ("" for
@@ -167,17 +179,25 @@ class History:
 
     def names(self) -> list[str]:
         """Names of all skills with a ledger, last changed first."""
-        try:
-            paths = [path for path in self.folder.iterdir() if path.suffix == ".jsonl"]
-        except OSError:
-            return []
-        paths.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        found = []
-        for path in paths:
+        changed = self._arrivals.names()
+        for path in self._files():
             entry = next(filter(None, map(_entry, path.read_bytes().split(b"\n"))), None)
             if entry is not None:
-                found.append(entry.change.name)
-        return found
+                name = entry.change.name
+                changed[name] = max(changed.get(name, 0), path.stat().st_mtime_ns)
+        return sorted(changed, key=lambda name: -changed[name])
+
+    def may_know(self) -> Callable[[str], bool]:
+        """Whether there is a ledger for a name: one look for many questions."""
+        files = {path.name for path in self._files()}
+        arrived = self._arrivals.names()
+        return lambda name: name in arrived or self.path(name).name in files
+
+    def _files(self) -> list[Path]:
+        try:
+            return [path for path in self.folder.iterdir() if path.suffix == ".jsonl"]
+        except OSError:
+            return []
 
 
 def entry_line(entry: Entry) -> bytes:

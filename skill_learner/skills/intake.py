@@ -24,11 +24,9 @@ from skill_learner.skills.history import (
     Entry,
     History,
     content_hash,
-    entry_line,
     new_change,
     now,
 )
-from skill_learner.skills.packs import pack_bytes, pack_file
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
@@ -169,14 +167,13 @@ class SkillIntake:
         """New skills under names of `plan_name`; each is there or not after a kill at any moment,
         and all of them when this returns. Returns the sizes of their SKILL.md.
 
-        Written are SKILL.md, ledger, and one pack of all their bytes. The records are left to be
-        made from the ledger: half as many files for a library that arrives whole.
+        Written are one transaction with ledger and bytes of all, and the skills' own files. The
+        records are left to be made from the ledger.
         """
         if not new:
             return {}
         shutil.rmtree(self._staging, ignore_errors=True)  # what a kill left there
-        for folder in (self.skills_dir, self._history.folder, self._history.packs):
-            ensure_private_dir(folder)
+        ensure_private_dir(self.skills_dir)
         files = BulkFiles()
         try:
             sizes = self._put_all(new, actor, files)
@@ -188,36 +185,30 @@ class SkillIntake:
 
     def _put_all(self, new: Mapping[str, NewSkill], actor: str, files: BulkFiles) -> dict[str, int]:
         at = now()
-        versions: dict[str, bytes] = {}
-        skill_files: list[tuple[str, bytes]] = []
-        ledgers: list[tuple[str, bytes]] = []
-        staged: list[tuple[str, str]] = []
-        sizes: dict[str, int] = {}
+        known = self._history.may_know()
+        written: list[tuple[Entry, bytes]] = []
         for name, skill in new.items():
-            place = self._folder.new_place(name)
-            ledger = self._history.path(name)
-            version = self._history.last_version(name) + 1 if ledger.exists() else 1
+            version = self._history.last_version(name) + 1 if known(name) else 1
             record = replace(skill.arriving.record, version=version, created=at)
             data = self._bytes(name, skill.arriving, record)
             record = replace(record, hash=content_hash(data))
-            entry = Entry(
-                Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at), record
-            )
-            earlier = ledger.read_bytes() + b"\n" if version > 1 else b""
-            ledgers.append((str(ledger), earlier + entry_line(entry)))
-            versions[record.hash] = data
-            sizes[name] = len(data)
+            change = Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at)
+            written.append((Entry(change, record), data))
+            folder = self._new_folder(name)
             if skill.arriving.attachments:
-                staged.append((self._staged(name, data, skill.arriving), str(place.folder)))
+                files.move(self._staged(name, data, skill.arriving), folder)
             else:
-                skill_files.append((str(place.file), data))
-        hashes = list(versions)
-        pack = pack_file(self._history.packs, hashes[0], hashes[-1])
-        for path, data in ((str(pack), pack_bytes(versions)), *ledgers, *skill_files):
-            files.put(path, data)
-        for folder, target in staged:
-            files.move(folder, target)
-        return sizes
+                files.put(f"{folder}{os.sep}{SKILL_FILE}", data)
+        self._history.write_many(written)
+        return {entry.change.name: len(data) for entry, data in written}
+
+    def _new_folder(self, name: str) -> str:
+        folder = f"{self.skills_dir}{os.sep}{name}"
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            self._folder.new_place(name)  # refuses a link
+        return folder
 
     def _staged(self, name: str, data: bytes, arriving: ArrivingSkill) -> str:
         """A skill with further files, complete, beside where it will stand."""
