@@ -66,6 +66,7 @@ class _PathSetting:
 
     def __set__(self, instance: SkillLearnerConfig, value: str | os.PathLike[str]) -> None:
         if value is not _UNSET:
+            _require_path(self._slot[1:], value, "argument")
             value = absolute_path(value, Path.cwd())
         instance.__dict__[self._slot] = value
 
@@ -188,7 +189,7 @@ class SkillLearnerConfig:
     def from_yaml(cls, path: str | os.PathLike[str]) -> SkillLearnerConfig:
         """From a YAML file; relative paths in it count from the file's folder."""
         file = Path(path)
-        return cls(**_converted(read_settings_file(file), str(file), file.resolve().parent))
+        return cls(**_of_file(file, _settings_bytes(file)))
 
     @classmethod
     def from_env(
@@ -211,7 +212,7 @@ class SkillLearnerConfig:
         layers: list[tuple[str, dict[str, Any]]] = []
         user_file = user_settings_file()
         if user_file.is_file():
-            given = _converted(read_settings_file(user_file), str(user_file), user_file.parent)
+            given = _of_file(user_file, _settings_bytes(user_file))
             layers.append((f"file {user_file}", given))
         environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
         layers.append(("environment", environment))
@@ -323,6 +324,26 @@ def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in loaded.items()}
 
 
+def _of_file(file: Path, data: bytes) -> dict[str, Any]:
+    """What a settings file that holds these bytes sets; an error names the line of the key."""
+    values, base = parse_settings(data, file), file.resolve().parent
+    try:
+        return _converted(values, str(file), base)
+    except ConfigError:
+        lines = _lines_of_keys(data)
+        for key, value in values.items():
+            _converted({key: value}, f"{file}:{lines.get(key, 1)}", base)
+        raise
+
+
+def _lines_of_keys(data: bytes) -> dict[str, int]:
+    import yaml
+
+    mapping = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
+    keys = [key for key, _ in mapping.value] if isinstance(mapping, yaml.MappingNode) else []
+    return {str(key.value): key.start_mark.line + 1 for key in keys}
+
+
 def _kinds() -> dict[str, str]:
     """Key to its kind, in order of declaration: "path", "int", "float", "str" or "bool"."""
     return {
@@ -339,14 +360,18 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
         if key not in kinds:
             raise _unknown_key(key, source)
         if kinds[key] == "path":
-            if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
-                raise ConfigError(f"{source}: {key} must be a path, not {value!r}")
+            _require_path(key, value, source)
             result[key] = absolute_path(value, base)
         else:
             result[key] = checked_value(key, kinds[key], value, source)
     if result.get("command"):
         result["command"] = located_command(result["command"], base)
     return result
+
+
+def _require_path(key: str, value: object, source: str) -> None:
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+        raise ConfigError(f"{source}: {key} must be a path, not {value!r}")
 
 
 def _unknown_key(key: str, source: str) -> ConfigError:
@@ -391,7 +416,7 @@ def _of_project(file: Path, state_dir: Path, warnings: list[str]) -> dict[str, A
     from skill_learner.config_trust import is_trusted
 
     data = _settings_bytes(file)
-    converted = _converted(parse_settings(data, file), str(file), file.parent)
+    converted = _of_file(file, data)
     guarded = sorted(set(converted) - PROJECT_KEYS)
     if not guarded or is_trusted(state_dir, file, data):
         return converted

@@ -14,6 +14,8 @@ from typing import Any
 from skill_learner.errors import ProviderAnswerError, ProviderError, ProviderTimeoutError
 from skill_learner.models import Usage
 
+_ADDRESSES = ("base_url", "api_base", "azure_endpoint", "endpoint_url")
+
 
 @dataclass(frozen=True)
 class PlainToolCall:
@@ -70,18 +72,29 @@ class HostLLM:
 def provider_identity(llm: Any) -> str:
     """A name that is equal for the same way to the same provider in another process.
 
-    `provider_id` of the object where it has one; else its class, with the address it talks to.
+    `provider_id` of the object where it has one; else its class, with the addresses that it, or
+    what it holds (an SDK's client), talks to.
     """
     own = getattr(llm, "provider_id", None)
     if isinstance(own, str) and own:
         return own
     kind = llm if inspect.isfunction(llm) or inspect.isclass(llm) else type(llm)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    for holder in (llm, getattr(llm, "client", None), getattr(llm, "_client", None)):
-        address = getattr(holder, "base_url", None)
-        if address:
-            return f"{name} at {address}"
-    return name
+    held = getattr(llm, "__dict__", {})
+    addresses = [_address(holder) for holder in (llm, *(held[key] for key in sorted(held)))]
+    told = " and ".join(dict.fromkeys(filter(None, addresses)))
+    return f"{name} at {told}" if told else name
+
+
+def _address(holder: Any) -> str:
+    for name in _ADDRESSES:
+        try:
+            address = getattr(holder, name, None)
+        except Exception:  # a property of the host's own
+            continue
+        if isinstance(address, str) or isinstance(getattr(address, "host", None), str):
+            return str(address)
+    return ""
 
 
 def bounded(work: Callable[[], Any], timeout: float) -> Any:

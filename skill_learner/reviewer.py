@@ -223,7 +223,7 @@ class BackgroundReviewer:
 
     def _note_failure(self, why: str) -> None:
         self.counts.last_error = why
-        log.warning("%s", why)
+        log.warning("skill-learner: %s", why)
 
     def _recover(self) -> None:
         """Queue the conversations of processes that ended without a word."""

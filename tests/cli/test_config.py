@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,46 @@ def test_environment_texts_become_numbers() -> None:
         }
     )
     assert (config.nudge_interval, config.semantic_threshold, config.off) == (3, 0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("model: x\nnudge_intervall: 5\n", ":2: unknown key `nudge_intervall`"),
+        ("# ours\n\nmodel: x\nnudge_interval: many\n", ":4: nudge_interval must be a whole number"),
+        ("model: x\nskills_dir: [a]\n", ":2: skills_dir must be a path"),
+        ("model: x\nremotes: {a: {url: x, colour: red}}\n", ":2: remotes: a: unknown key"),
+    ],
+)
+def test_a_fault_in_a_file_names_its_line(tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "skill-learner.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=re.escape(f"{file}{place}")):
+        SkillLearnerConfig.from_yaml(file)
+    user_file(text)
+    with pytest.raises(ConfigError, match=re.escape(f"{user_settings_file()}{place}")):
+        SkillLearnerConfig.load()
+
+
+@pytest.mark.parametrize("given", [None, 5, ""])
+def test_a_folder_that_is_no_path_is_refused_in_words(given: object) -> None:
+    with pytest.raises(ConfigError, match="skills_dir must be a path"):
+        SkillLearnerConfig(skills_dir=given)  # type: ignore[arg-type]
+
+
+def test_a_program_written_as_a_path_counts_from_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "conf" / "skill-learner.yaml"
+    file.parent.mkdir()
+    commands = {
+        "./judge --fast 'a b'": f"{file.parent}/judge --fast 'a b'",
+        "../judge": f"{tmp_path}/judge",
+        "judge --json": "judge --json",
+        "/opt/judge  -x": "/opt/judge  -x",
+        "judge 'open": "judge 'open",
+    }
+    for written, meant in commands.items():
+        file.write_text(f'command: "{written}"\n', encoding="utf-8")
+        assert SkillLearnerConfig.from_yaml(file).command == meant
 
 
 def test_another_prefix_leaves_its_other_variables_alone() -> None:

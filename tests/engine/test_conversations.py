@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from skill_learner.conversation import Conversation, ConversationStore, read_message
 from skill_learner.conversation.recording import session_of
 from skill_learner.errors import JobError
+from skill_learner.host_llm import provider_identity
 from skill_learner.paths import StatePaths
 
 ASKED = {"role": "user", "content": "find x"}
@@ -251,3 +252,36 @@ def test_foreign_and_missing_files_are_passed_over(
     assert [one.session for one in store.all()] == ["s"]
     with pytest.raises(JobError):
         store.read(tmp_path / "none.jsonl")
+
+
+class Client:
+    def __init__(self, base_url: Any) -> None:
+        self.base_url = base_url
+
+
+class Mine:
+    def __init__(self, client: Any) -> None:
+        self.api = client
+        self.model = "small"
+
+    def complete(self, messages: Any, tools: Any = None, max_tokens: int = 2048) -> str:
+        return ""
+
+
+def test_a_provider_is_known_by_the_address_of_what_it_holds() -> None:
+    here, there = (provider_identity(Mine(Client(f"http://{host}/v1"))) for host in ("a", "b"))
+    assert here == provider_identity(Mine(Client("http://a/v1")))
+    assert here != there
+    assert there.endswith("Mine at http://b/v1")
+
+
+def test_odd_addresses_make_no_identity_and_no_fault() -> None:
+    class Odd:
+        @property
+        def base_url(self) -> str:
+            raise RuntimeError
+
+    assert provider_identity(Mine(Odd())) == provider_identity(Mine(Client(object())))
+    named = Mine(Client("http://a/v1"))
+    named.provider_id = "the one"  # type: ignore[attr-defined]
+    assert provider_identity(named) == "the one"
