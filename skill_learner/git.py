@@ -30,9 +30,17 @@ def git_worktrees(root: Path) -> list[Path]:
     return [Path(os.fsdecode(x[len(start) :])) for x in answer.split(b"\n") if x.startswith(start)]
 
 
+def _in_repository(root: Path) -> bool:
+    """Whether asking is worth a process: many projects are in no repository."""
+    real = Path(os.path.realpath(root))
+    return any(os.path.lexists(folder / ".git") for folder in (real, *real.parents))
+
+
 def _git(root: Path, *arguments: str) -> bytes | None:
     """What git prints, or None when it fails, is absent or hangs. Nothing that the environment or
     the repository's own settings say can redirect it or start a program."""
+    if not _in_repository(root):
+        return None
     kept = {k: v for k, v in os.environ.items() if k in _HARMLESS or not k.startswith("GIT_")}
     environment = kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(root), *arguments]

@@ -31,6 +31,7 @@ def hermetic_home(
 ) -> Path:
     """An empty home folder for this test; variables that could steer the product are taken away."""
     home = tmp_path_factory.mktemp("home")
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # nobody pulls the plug; disks are slow
     for name in list(os.environ):
         if name.startswith(_FOREIGN_PREFIXES) and name not in _TEST_SWITCHES:
             monkeypatch.delenv(name)

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import serving
 
 pytestmark = pytest.mark.process
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -42,9 +42,8 @@ class ModelServer:
                 self.end_headers()
                 self.wfile.write(data)
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.handler = Handler
+        self.url = ""
 
 
 def anthropic_answer(review: dict[str, Any] | None, stream: bool) -> tuple[str, bytes]:
@@ -95,9 +94,8 @@ def openai_answer(review: dict[str, Any] | None, stream: bool) -> tuple[str, byt
 @pytest.fixture
 def model(learned: Callable[..., dict[str, Any]]) -> Iterator[ModelServer]:
     server = ModelServer(learned())
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
+    with serving(server.handler) as server.url:
+        yield server
 
 
 @pytest.mark.parametrize("example", ["anthropic_agent", "openai_agent", "local_agent"])

@@ -177,6 +177,16 @@ def test_variables_of_git_do_not_lead_us_elsewhere(
     assert not git_questions.is_git_tracked(tmp_path, "x")
 
 
+def test_outside_a_repository_git_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(git_questions.subprocess, "run", lambda *call, **_: started.append(call))
+    assert git_questions.git_exclude_file(tmp_path) is None
+    assert git_questions.git_worktrees(tmp_path) == []
+    assert not started
+
+
 def test_a_program_that_the_repository_names_is_not_started(
     repository: Path, git: Git, tmp_path: Path
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import serving
 
 from skill_learner.interfaces import ReviewRequest
 from skill_learner.models import Digest, Episode, Session, Skill, Step
@@ -70,22 +70,15 @@ class ScriptedServer:
                 self.end_headers()
                 self.wfile.write(data)
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5)
+        self.handler = Handler
+        self.url = ""
 
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     scripted = ScriptedServer()
-    yield scripted
-    scripted.close()
+    with serving(scripted.handler) as scripted.url:
+        yield scripted
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from loopback import serving
 
 Body = dict[str, Any]
 
@@ -50,23 +52,16 @@ class ScriptedAPI:
         self._ids = itertools.count(1)
 
     def __enter__(self) -> ScriptedAPI:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        # Half a second is how long the server would else take to see that it shall end.
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), daemon=True
-        )
-        self._thread.start()
+        self._running = serving(_handler(self))
+        self._address = self._running.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(timeout=5)
+    def __exit__(self, *error: Any) -> None:
+        self._running.__exit__(*error)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return self._address
 
     def script(self, *turns: Turn) -> None:
         """Replace what is left of the script, and forget the requests so far."""
