@@ -143,10 +143,12 @@ def test_anthropic_answer_that_was_cut_says_so(server: Server) -> None:
 
 
 def test_an_unreachable_server_is_an_error(server: Server) -> None:
-    provider = claude(server, attempts=2)
-    server.close()
-    with pytest.raises(ProviderError, match="cannot be reached"):
-        provider.complete(MESSAGES, [TOOL])
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens there
+        server.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        provider = claude(server, attempts=2)
+        with pytest.raises(ProviderError, match="cannot be reached"):
+            provider.complete(MESSAGES, [TOOL])
 
 
 def test_openai_compatible_server(server: Server) -> None:
