@@ -63,6 +63,7 @@ class BackgroundReviewer:
         self._store = ConversationStore(services.paths)
         self._changed = threading.Condition()
         self._pending: set[str] = set()
+        self._put_off: set[str] = set()
         self._thread: threading.Thread | None = None
         self._running: Job | None = None
         self._stopping = False
@@ -84,7 +85,8 @@ class BackgroundReviewer:
             self._start()
 
     def wait(self, timeout: float, session: str | None = None) -> bool:
-        """Wait for the reviews that were submitted (or one session's); False when time ran out."""
+        """Wait for the reviews that were submitted (or one session's); False when time ran out, or
+        when one failed and is put off."""
         deadline = time.monotonic() + timeout
         with self._changed:
             while self._pending if session is None else session in self._pending:
@@ -92,7 +94,7 @@ class BackgroundReviewer:
                 if left <= 0:
                     return False
                 self._changed.wait(left)
-        return True
+            return not self._put_off if session is None else session not in self._put_off
 
     def close(self, timeout: float) -> bool:
         """Wait at most so long; what is not done by then stays a job. False when there is such."""
@@ -109,7 +111,7 @@ class BackgroundReviewer:
     @property
     def waiting(self) -> int:
         with self._changed:
-            return len(self._pending)
+            return len(self._pending | self._put_off)
 
     # -- the worker ----------------------------------------------------------------------------
 
@@ -170,7 +172,9 @@ class BackgroundReviewer:
     def _settle(self) -> list[Job]:
         """Forget the wishes that are served, or put off; returns the jobs that are open."""
         open_jobs = [job for job in self._services.jobs.open() if self._is_ours(job)]
-        self._pending &= {job.session for job in open_jobs if job.not_before <= time.time()}
+        due = {job.session for job in open_jobs if job.not_before <= time.time()}
+        self._put_off = {job.session for job in open_jobs} - due
+        self._pending &= due
         self._changed.notify_all()
         return open_jobs
 

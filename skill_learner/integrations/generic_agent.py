@@ -240,9 +240,10 @@ def _pass_on(answer: Any, turn: _Turn) -> Any:
         return answer
     if inspect.isawaitable(answer):
         return _awaited(answer, turn)
-    if hasattr(answer, "__anext__") or hasattr(answer, "__aiter__"):
+    kind = type(answer)  # where Python itself looks for these; what an object answers may raise
+    if hasattr(kind, "__anext__") or hasattr(kind, "__aiter__"):
         return WatchedAsyncStream(answer, turn)
-    if hasattr(answer, "__next__") and hasattr(answer, "__iter__"):
+    if hasattr(kind, "__next__") and hasattr(kind, "__iter__"):
         return WatchedStream(answer, turn)
     if is_opened_by_with(answer):
         return WatchedManager(answer, lambda given: _pass_on(given, turn), turn.ended)

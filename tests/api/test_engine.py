@@ -99,6 +99,15 @@ def test_review_timeout_bounds_what_a_caller_waits(make_engine: Engines, nothing
     assert engine.wait(10)
 
 
+def test_a_review_that_failed_is_not_told_as_done(make_engine: Engines) -> None:
+    engine = make_engine(ScriptedLLM(RuntimeError("quota exceeded")))
+    assert engine.on_session_end(TALK, wait=10) is False
+    told = engine.get_stats()["reviews"]
+    assert (told["completed"], told["waiting"], told["provider_errors"]) == (0, 1, 1)
+    assert "quota exceeded" in told["last_error"]
+    assert engine.close(0.1) is False
+
+
 def test_a_provider_that_hangs_is_left_behind(make_engine: Engines) -> None:
     release = threading.Event()
 

@@ -414,3 +414,15 @@ def test_text_and_state_arguments(
     assert "tracemalloc" in got["messages"][0]["content"]
     assert got["other"] == 1
     assert state == {"messages": LEAK, "other": 1}
+
+
+def test_an_answer_that_refuses_every_question_is_passed_on(make_loop: Loops, nothing: Any) -> None:
+    class Closed:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    answer = Closed()
+    loop = make_loop(nothing)
+    assert loop.wrap(lambda messages: answer)([*LEAK, answer, None, 5]) is answer
+    loop.end_session()
+    assert loop.get_stats()["faults"] == 0

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -48,5 +48,5 @@ def installed_package(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def dependencies() -> str:
-    """The folder with click and the other dependencies of this environment."""
-    return sysconfig.get_paths()["purelib"]
+    """The folders with click and the other dependencies of this environment."""
+    return os.pathsep.join(path for path in sys.path if Path(path).name == "site-packages")

@@ -75,7 +75,9 @@ def test_a_checkout_finds_its_data_beside_the_package() -> None:
 
 
 def test_the_installed_command_line_starts(installed_package: Path, dependencies: str) -> None:
-    program = f"import sys; sys.path.append({dependencies!r}); sys.argv = ['x', '--help']; "
+    program = (
+        f"import sys; sys.path += {dependencies.split(os.pathsep)!r}; sys.argv = ['x', '--help']; "
+    )
     program += "import runpy; runpy.run_module('skill_learner', run_name='__main__')"
     printed = run_python(installed_package, "-c", program)
     assert "init" in printed
