@@ -156,7 +156,12 @@ def _target(name: str) -> "ModuleType":
 
 def _find_project(event: HookEvent) -> bool:
     """Fill in the event's project; False where the user switched us off."""
-    start = event.start_dir if is_absolute(event.start_dir) else system.getcwdb()
+    start = event.start_dir
+    if not is_absolute(start):
+        try:
+            start = system.getcwdb()
+        except OSError:  # it is gone; the event is not
+            start = b"/"
     event.worktree, event.project = locate(start)
     for folder in {event.worktree, event.project}:
         try:

@@ -50,11 +50,18 @@ class ReviewRequests:
         )
         descriptor = system.open(draft, flags, 0o600)
         try:
-            system.write(descriptor, lines)
-        finally:
+            written = system.write(descriptor, lines)
             system.close(descriptor)
-        make_folder(self._folder)
-        system.rename(draft, self._folder + b"/" + name)
+            descriptor = -1
+            if written != len(lines):
+                raise OSError("the request was not written whole")
+            make_folder(self._folder)
+            system.rename(draft, self._folder + b"/" + name)
+        except OSError:
+            if descriptor >= 0:
+                system.close(descriptor)
+            system.unlink(draft)
+            raise
         self._names.append(name)
         if self._sessions is not None:
             self._sessions.add(_one_line(session))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,13 @@ def same_process(monkeypatch: pytest.MonkeyPatch) -> Any:
     os.umask(umask)
 
 
-def test_a_hundred_attacks_on_hooks(tmp_path: Path, same_process: None) -> None:
-    bed = FuzzBed(tmp_path, recorded_payloads())
+@pytest.fixture
+def bed(tmp_path: Path, same_process: None) -> Iterator[FuzzBed]:
+    with contextlib.closing(FuzzBed(tmp_path, recorded_payloads())) as bed:
+        yield bed
+
+
+def test_a_hundred_attacks_on_hooks(bed: FuzzBed) -> None:
     faults, kept = [], 0
     for seed in range(100):
         case, _, broken = bed.check(seed)
@@ -33,13 +40,13 @@ def test_a_hundred_attacks_on_hooks(tmp_path: Path, same_process: None) -> None:
         faults += [f"seed {seed}: {fault}" for fault in broken]
     assert faults == []
     assert kept > 50
+    assert bed.processes() == []
 
 
-def test_the_verdict_sees_what_is_wrong(tmp_path: Path, same_process: None) -> None:
+def test_the_verdict_sees_what_is_wrong(bed: FuzzBed) -> None:
     """Each promise that a hook could break is one that the attack would notice."""
     from dataclasses import replace
 
-    bed = FuzzBed(tmp_path, recorded_payloads())
     seed = next(n for n in range(100) if not (bed.check(n)[0].loses))
     case, outcome, broken = bed.check(seed)
     assert broken == []
@@ -48,12 +55,19 @@ def test_the_verdict_sees_what_is_wrong(tmp_path: Path, same_process: None) -> N
         (replace(outcome, stderr=b"Traceback"), "stderr"),
         (replace(outcome, stdout=b"{} {}"), "stdout"),
         (replace(outcome, stdout=b"[]"), "stdout"),
-        (replace(outcome, seconds=9.0, cpu=9.0), "took 9.00 s"),
+        (replace(outcome, stdout=b'{"decision": "block"}'), "stdout"),
+        (replace(outcome, seconds=9.0), "took 9.00 s"),
     ):
         assert words in " ".join(verdict(bed, case, bad))
     (journal,) = (bed.state / "journal").glob("*.jsonl")
     journal.chmod(0o644)
     assert "644" in " ".join(verdict(bed, case, outcome))
+    draft = bed.state / ".request-1"
+    draft.touch()
+    assert "left behind" in " ".join(verdict(bed, case, outcome))
+    draft.unlink()
+    journal.write_bytes(journal.read_bytes()[:-9])
+    assert "torn" in " ".join(verdict(bed, case, outcome))
     journal.write_bytes(b"")
     assert "0 records" in " ".join(verdict(bed, case, outcome))
 

@@ -142,6 +142,22 @@ def test_project_path_that_is_not_utf8(hooks: Any, tmp_path: Path) -> None:
     assert os.fsencode(hooks.records()[0]["p"]) == os.path.realpath(folder)
 
 
+def test_an_event_from_a_folder_that_is_gone_is_kept(hooks: Any, tmp_path: Path) -> None:
+    environ = hooks.environ(CLAUDE_PROJECT_DIR="")
+    gone = 'mkdir gone; cd gone; rmdir ../gone; exec /bin/sh -c "$1"'
+    done = subprocess.run(
+        ["/bin/sh", "-c", gone, "sh", command_line("UserPromptSubmit")],
+        input=b'{"session_id": "s", "prompt": "kept"}',
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    (record,) = hooks.records("s")
+    assert (record["d"]["prompt"], record["p"]) == ("kept", "/")
+
+
 @pytest.mark.parametrize("switch", [{"SKILL_LEARNER_REVIEW": "1"}, {"SKILL_LEARNER_OFF": "1"}])
 def test_switches_leave_no_trace(hooks: Any, switch: dict[str, str]) -> None:
     assert hooks.run("SessionStart", environ=hooks.environ(**switch)) == b""

@@ -516,3 +516,22 @@ def test_damaged_or_old_code_cache_is_made_anew(hooks: Any) -> None:
     assert len(hooks.records()) == 5
     assert hooks.log() == ""
     assert sys.version.encode() in good
+
+
+@pytest.mark.parametrize("fault", ["short", "full"])
+def test_a_request_that_finds_no_room_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    from skill_learner.hook_runtime import requests
+
+    write = requests.system.write
+
+    def no_room(descriptor: int, data: bytes) -> int:
+        if fault == "full":
+            raise OSError(28, "No space left on device")
+        return write(descriptor, data[:10])
+
+    monkeypatch.setattr(requests.system, "write", no_room)
+    with pytest.raises(OSError, match=r"not written whole|No space"):
+        requests.ReviewRequests(os.fsencode(tmp_path)).write(b"nudge", b"s", b"/p", b"k", "codex")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
