@@ -14,13 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import ensure_private_dir, locked
-from skill_learner.journal import JournalRecord, journal_files, read_journal
-from skill_learner.models import Session
-from skill_learner.paths import StatePaths
-from skill_learner.transcripts.skill_loads import loaded_skill_names
+
+if TYPE_CHECKING:  # a host program counts without reading any journal
+    from skill_learner.journal import JournalRecord
+    from skill_learner.models import Session
+    from skill_learner.paths import StatePaths
 
 _BUSY_SECONDS = 5.0
 _SCHEMA_VERSION = 2
@@ -71,6 +73,8 @@ class UsageStore:
     def harvest_loads(self, session: Session) -> int:
         """Count what only the transcript tells of: skills that the client itself sent along. What a
         journal told too has the same key, and counts once."""
+        from skill_learner.transcripts.skill_loads import loaded_skill_names
+
         rows = []
         for step in session.steps:
             call = step.call
@@ -99,6 +103,8 @@ class UsageStore:
         known_skills: a SKILL.md that was read counts only for these names; None takes any. What the
         Skill tool loaded and what was typed always counts.
         """
+        from skill_learner.journal import journal_files, read_journal
+
         with self._transaction() as connection:
             read_to = dict(connection.execute("SELECT name, read_to FROM journals"))
         added = 0
@@ -251,6 +257,8 @@ def _rows(
 
 
 def _skills_used(record: JournalRecord, known_skills: Collection[str] | None) -> tuple[str, ...]:
+    from skill_learner.transcripts.skill_loads import loaded_skill_names
+
     payload = record.payload or {}
     if record.event == "UserPromptExpansion":
         typed = record.text("command_name").lstrip("/")

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 from skill_learner.conversation.messages import Part, read_message
-from skill_learner.learning.results import shows_failure
 from skill_learner.models import Session, Step, ToolCall, ToolStatus
 
 EDITOR = "library"
@@ -105,6 +104,8 @@ class Conversation:
         return next(named, next(iter(self._waiting)))
 
     def _add_call(self, part: Part, result: str, failed: bool) -> None:
+        from skill_learner.learning.results import shows_failure  # patterns take time to compile
+
         status: ToolStatus = "failed" if failed else "suspect" if shows_failure(result) else "ok"
         self._add("tool", call=_tool_call(part, result, status))
 
