@@ -13,6 +13,9 @@ from pathlib import Path
 
 ON_WINDOWS = os.name == "nt"
 DRAFT_SUFFIX = ".sl-draft"
+_PART = 1 << 16
+_NO_LIMIT = 1 << 62
+_PLAIN_READ = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def ensure_private_dir(path: Path) -> Path:
@@ -60,6 +63,24 @@ def atomic_write(
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def read_at_once(path: str, limit: int = _NO_LIMIT) -> bytes:
+    """The bytes of a file; ValueError when there are more than `limit`. For those who read
+    thousands of small files: it makes no object but the bytes."""
+    descriptor = os.open(path, os.O_RDONLY | _PLAIN_READ)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size > limit:
+            raise ValueError(f"{size} bytes")
+        data = os.read(descriptor, size)
+        while part := os.read(descriptor, _PART):  # it grew, or its size is not told
+            data += part
+            if len(data) > limit:
+                raise ValueError(f"{len(data)} bytes")
+        return data
+    finally:
+        os.close(descriptor)
 
 
 def remove_old_drafts(folder: Path, min_age: float = 600.0) -> int:

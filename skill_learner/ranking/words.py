@@ -28,6 +28,15 @@ _HIDDEN = (
     (0x2066, 0x2069),
     (0xE0000, 0xE007F),
 )
+_ASCII_WORDS = (
+    " " * 48
+    + "0123456789"
+    + " " * 7
+    + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    + " " * 6
+    + "abcdefghijklmnopqrstuvwxyz"
+    + " " * 5
+)
 _ENDINGS = (
     "ations",
     "ation",
@@ -103,7 +112,7 @@ def _plain_and_runs(text: str) -> tuple[str, list[str]]:
     """The text with blanks for everything but letters and digits, and its runs of scripts without
     spaces, which are blanks too. Hidden characters vanish."""
     if text.isascii():
-        return "".join([c if c.isalnum() else " " for c in text]), []
+        return text.translate(_ASCII_WORDS), []
     plain, runs, run = [], [], []
     for c in text:
         code = ord(c)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
 from skill_learner.ranking.words import parse_query, stems_of
 from skill_learner.skills.records import stamp_of
@@ -47,7 +47,7 @@ class EncounterStore:
     def of(self, name: str) -> Encounters:
         """What is known; nothing where the file is missing or damaged."""
         try:
-            data = json.loads(self.path(name).read_bytes())
+            data = json.loads(read_at_once(f"{self.folder}{os.sep}{encounter_file(name)}"))
             asks = tuple(ask for ask in data["asks"] if isinstance(ask, str))
             errors = tuple(tuple(map(str, fragments)) for fragments in data["errors"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):

@@ -10,11 +10,11 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from skill_learner.errors import LibraryError, SkillFormatError
-from skill_learner.files import ensure_private_dir
+from skill_learner.files import ensure_private_dir, read_at_once
 from skill_learner.skills.frontmatter import READ_CAP
 from skill_learner.skills.records import stamp_of
 from skill_learner.skills.validation import folder_faults
@@ -26,14 +26,27 @@ _CLOCK_TICK_NS = 100_000_000
 """Two writes within one tick of the file system's clock cannot be told apart by their times."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a skill lies: its folder, its SKILL.md (whatever its case), archived or not."""
+class Place(NamedTuple):
+    """Where a skill lies: its folder, its SKILL.md (whatever its case), archived or not. As texts,
+    since who reads a library makes thousands."""
 
     name: str
-    folder: Path
-    file: Path
+    folder_path: str
+    file_path: str
     archived: bool = False
+
+    @classmethod
+    def of(cls, folder: Path) -> Place:
+        """The place of a skill of ours whose folder this is, or will be."""
+        return cls(folder.name, str(folder), str(folder / SKILL_FILE))
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.folder_path)
+
+    @property
+    def file(self) -> Path:
+        return Path(self.file_path)
 
 
 def place_key(name: str, archived: bool) -> str:
@@ -45,6 +58,7 @@ class SkillFolder:
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.abspath(root))
         self.archive = self.root / ARCHIVE
+        self._bases = (str(self.root), str(self.archive))
 
     def places(self, *, archived: bool = False) -> Iterator[Place]:
         """Every skill of the library (or of its archive), by name."""
@@ -75,20 +89,21 @@ class SkillFolder:
         return None
 
     def _place(self, name: str, archived: bool) -> Place | None:
-        folder = (self.archive if archived else self.root) / name
-        file = folder / SKILL_FILE
+        folder = f"{self._bases[archived]}{os.sep}{name}"
+        file = f"{folder}{os.sep}{SKILL_FILE}"
         if os.path.isfile(file):
             return Place(name, folder, file, archived)
         with contextlib.suppress(OSError):
             for entry in sorted(os.listdir(folder)):
-                if entry.lower() == SKILL_FILE.lower() and os.path.isfile(folder / entry):
-                    return Place(name, folder, folder / entry, archived)
+                file = f"{folder}{os.sep}{entry}"
+                if entry.lower() == SKILL_FILE.lower() and os.path.isfile(file):
+                    return Place(name, folder, file, archived)
         return None
 
     def _inside(self, place: Place) -> bool:
-        if not os.path.islink(place.folder) and not os.path.islink(place.file):
+        if not os.path.islink(place.folder_path) and not os.path.islink(place.file_path):
             return True
-        real, root = os.path.realpath(place.file), os.path.realpath(self.root)
+        real, root = os.path.realpath(place.file_path), os.path.realpath(self.root)
         return real.startswith(root + os.sep)
 
     def taken(self, name: str) -> bool:
@@ -109,7 +124,7 @@ class SkillFolder:
         if folder.is_symlink():
             raise LibraryError(f"{folder} is a link; nothing is written through it")
         folder.mkdir(mode=0o700, exist_ok=True)
-        return Place(name, folder, folder / SKILL_FILE)
+        return Place.of(folder)
 
     def to_archive(self, place: Place) -> Place:
         """Move a skill's folder into the archive, in one step. An earlier archived skill of the
@@ -120,7 +135,7 @@ class SkillFolder:
             aside = ensure_private_dir(self.archive / ".superseded")
             os.rename(target, aside / f"{place.name}.{time.time_ns()}")
         os.rename(place.folder, target)
-        return Place(place.name, target, target / place.file.name, True)
+        return Place(place.name, str(target), str(target / place.file.name), True)
 
     def refuse_occupied(self, place: Place) -> None:
         """LibraryError when something lies where an archived skill would return to."""
@@ -135,7 +150,7 @@ class SkillFolder:
         self.refuse_occupied(place)
         target = self.root / place.name
         os.rename(place.folder, target)
-        return Place(place.name, target, target / place.file.name)
+        return Place(place.name, str(target), str(target / place.file.name))
 
     def at(self, key: str) -> Place:
         """The place with a key; LibraryError when nothing is there, or it leads outside."""
@@ -150,7 +165,7 @@ class SkillFolder:
         """Names of skills with a text that changes whenever their file does; "" for a file too new
         for that to be certain. One `lstat` a skill, relative to the open folder where the system
         can, and little else in the loop: a library may have ten thousand."""
-        base = str(self.archive if archived else self.root)
+        base = self._bases[archived]
         found: dict[str, str] = {}
         names: list[str] = []  # texts only: tuples would set the garbage collector to work
         odd: list[str] = []
@@ -202,12 +217,14 @@ def refuse_unsafe(name: str) -> None:
         raise LibraryError(faults[0], "Name a skill as `skill-learner list` shows it.")
 
 
-def read_capped(file: Path) -> bytes:
+def read_capped(path: str) -> bytes:
     """The file's bytes; SkillFormatError where it is too large to be a skill."""
-    size = file.stat().st_size
-    if size > READ_CAP:
-        raise SkillFormatError(f"{file}: {size} bytes, more than the {READ_CAP} that are read")
-    return file.read_bytes()
+    try:
+        return read_at_once(path, READ_CAP)
+    except ValueError as error:
+        raise SkillFormatError(
+            f"{path}: {error}, more than the {READ_CAP} that are read"
+        ) from error
 
 
 def with_further_files(root: str, stamps: dict[str, str]) -> dict[str, str]:

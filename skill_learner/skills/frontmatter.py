@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skill_learner.characters import has_hidden
 from skill_learner.errors import SkillFormatError
 from skill_learner.skills.front_matter_text import (
     KeyBlock,
@@ -29,9 +30,6 @@ from skill_learner.skills.validation import NULL_TEXTS, description_faults, name
 READ_CAP = 2 * 1024 * 1024
 """Bytes above which a SKILL.md is not read; the largest real one seen has one megabyte."""
 
-_HIDDEN = re.compile(
-    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0000-\U000e007f]"
-)
 _CANONICAL_LINE = re.compile(r'(  )?([a-z][a-z0-9-]*):(?: ([a-z][a-z0-9-]*)| (".*"))?')
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
@@ -245,7 +243,7 @@ def _assemble(fields: dict[str, Any], body: str, warnings: tuple[str, ...]) -> P
     if not isinstance(metadata, dict):
         notes.append("metadata is not a map of keys")
         metadata = {}
-    if _HIDDEN.search(name + _text(description) + body):
+    if has_hidden(name + _text(description) + body):
         notes.append("hidden characters (zero width or direction marks)")
     return ParsedSkill(
         name=name.strip(),

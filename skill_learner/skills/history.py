@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError
-from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
 from skill_learner.skills.arrivals import Arrivals, ArrivedEntry
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
@@ -129,7 +129,8 @@ class History:
         """All readable ledger lines of a skill, oldest first, whether they landed or not."""
         lines: list[bytes] = []
         with contextlib.suppress(OSError):
-            lines = self.path(name).read_bytes().split(b"\n")
+            path = f"{self.folder}{os.sep}{safe_file_name(name)}.jsonl"
+            lines = read_at_once(path).split(b"\n")
         arrived = self._arrivals.lines(name)
         found = [entry for entry in map(_entry, (*arrived, *lines)) if entry is not None]
         if arrived and lines:  # it was here before: the versions tell what came when

@@ -214,7 +214,7 @@ class SkillIntake:
         """A skill with further files, complete, beside where it will stand."""
         folder = self._staging / name
         ensure_private_dir(folder)
-        place = Place(name, folder, folder / SKILL_FILE)
+        place = Place.of(folder)
         self._write_files(place, arriving)
         atomic_write(place.file, data)
         return str(folder)

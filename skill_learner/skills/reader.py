@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from skill_learner.errors import LibraryError, SkillLearnerError
@@ -19,6 +19,7 @@ from skill_learner.skills.validation import validate
 PREFIX = "skill-learner-"
 _SHOWN_SESSIONS = 10
 _TRIGGER_LIMIT = 200
+_TELLS_NOTHING = SkillRecord(hash="", origin="user")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -55,15 +56,14 @@ class SkillReader:
         """Read one skill. SkillFormatError when its file is unusable, LibraryError when it is gone
         or cannot be opened."""
         try:
-            data = read_capped(place.file)
+            data = read_capped(place.file_path)
         except OSError as error:
-            raise LibraryError(f"{place.file}: {error.strerror or error}") from error
-        parsed = parse(data, str(place.file))
+            raise LibraryError(f"{place.file_path}: {error.strerror or error}") from error
+        parsed = parse(data, place.file_path)
         digest = content_hash(data)
         record, ours = self.ownership(place.name, digest)
-        skill = _skill(place, parsed, digest, record, ours)
-        if self._encounters is not None:
-            skill = replace(skill, asks=self._encounters.of(place.name).asks)
+        asks = self._encounters.of(place.name).asks if self._encounters is not None else ()
+        skill = _skill(place, parsed, digest, record, ours, asks)
         return StoredSkill(place, data, parsed, record, skill)
 
     def stamps(self) -> dict[str, str]:
@@ -118,7 +118,12 @@ class SkillReader:
 
 
 def _skill(
-    place: Place, parsed: ParsedSkill, digest: str, record: SkillRecord | None, ours: bool
+    place: Place,
+    parsed: ParsedSkill,
+    digest: str,
+    record: SkillRecord | None,
+    ours: bool,
+    asks: tuple[str, ...],
 ) -> Skill:
     metadata = parsed.metadata
     warnings = parsed.warnings if ours else (*parsed.warnings, *validate(parsed, place.name))
@@ -129,7 +134,7 @@ def _skill(
         body=parsed.body.lstrip("\r\n"),
         state=_state(place, parsed, digest, record),
         scope=known.scope,
-        path=str(place.file),
+        path=place.file_path,
         content_hash=digest,
         ours=ours,
         metadata=dict(metadata),
@@ -139,6 +144,7 @@ def _skill(
         origin=known.origin,
         version=known.version,
         warnings=warnings,
+        asks=asks,
     )
 
 
@@ -159,6 +165,8 @@ def _state(
 
 def _from_metadata(metadata: Mapping[str, str]) -> SkillRecord:
     """What a file without record tells of itself: it came from elsewhere, or records were lost."""
+    if not metadata:
+        return _TELLS_NOTHING
     version = metadata.get(PREFIX + "version", "1")
     return SkillRecord(
         hash="",

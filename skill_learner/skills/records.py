@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
 
 _SIMPLE_NAME = re.compile(r"[a-z0-9-]{1,64}")
@@ -90,7 +90,8 @@ class RecordStore:
 
     def load(self, name: str) -> SkillRecord | None:
         try:
-            return record_from_dict(json.loads(self.path(name).read_bytes()))
+            path = f"{self.folder}{os.sep}{record_file(name)}"
+            return record_from_dict(json.loads(read_at_once(path)))
         except (OSError, ValueError, RecursionError):
             return None
 
