@@ -149,7 +149,11 @@ class SkillIndex(Protocol):
     Raises IndexUnusableError when it cannot work at all (no disk, no FTS5)."""
 
     def holds(self, stamps: Mapping[str, str]) -> bool:
-        """Whether these stamps are exactly those that were told last: nothing is to be done."""
+        """Whether `seal` was told exactly these, in this order, and nothing has changed since."""
+
+    def seal(self, stamps: Mapping[str, str]) -> None:
+        """Everything with these stamps has been looked at, and is here if it can be used. Left
+        undone when another process has changed the index since this one asked for `stamps`."""
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         """For each key, stamp and content hash as last told; empty after a rebuild."""

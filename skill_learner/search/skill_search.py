@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 USER_SCOPE = "user"
 ACTIVE: tuple[SkillState, ...] = ("active",)
-_BATCH = 500
+_BATCH = 1_000
 _MOST_READ = 300
 
 
@@ -41,6 +42,7 @@ class SkillSearch:
         self._library = library
         self._index = index
         self._fallback = fallback
+        self._lock = threading.RLock()
 
     def search(
         self,
@@ -103,15 +105,16 @@ class SkillSearch:
     def sync(self) -> int:
         """Bring the index up to date with the files; returns how many skills were read."""
         try:
-            return self._sync()
+            return self._synced()
         except IndexUnusableError as error:
             self._fall_back(error)
-            return self._sync()
+            return self._synced()
 
     def refresh(self, keys: Collection[str]) -> None:
         """Bring these skills' entries up to date, after they were saved; looks at nothing else."""
         try:
-            self._read_batch(list(keys), dict.fromkeys(keys, ""), {})
+            with self._lock:
+                self._read_batch(list(keys), dict.fromkeys(keys, ""), {})
         except IndexUnusableError as error:
             self._fall_back(error)
 
@@ -126,9 +129,14 @@ class SkillSearch:
         log.warning("%s; searching without it", error.message)
         self._index, self._fallback = self._fallback, None
 
+    def _synced(self) -> int:
+        with self._lock:
+            return self._sync()
+
     def _sync(self) -> int:
         present = self._library.stamps()
-        if "" not in present.values() and self._index.holds(present):
+        certain = "" not in present.values()
+        if certain and self._index.holds(present):
             return 0
         known = self._index.stamps()
         removed = [key for key in known if key not in present]
@@ -140,7 +148,10 @@ class SkillSearch:
         if removed:
             self._index.update([], removed)
         for start in range(0, len(stale), _BATCH):
-            self._read_batch(stale[start : start + _BATCH], present, known)
+            if not self._read_batch(stale[start : start + _BATCH], present, known):
+                certain = False
+        if certain:
+            self._index.seal(present)
         return len(stale)
 
     def _read_batch(
@@ -148,12 +159,15 @@ class SkillSearch:
         keys: list[str],
         present: Mapping[str, str],
         known: Mapping[str, tuple[str, str]],
-    ) -> None:
-        changed, unusable, same = [], [], {}
+    ) -> bool:
+        """Whether every file could be opened; one that is no skill is as good as gone until it
+        changes."""
+        changed, unusable, same, opened = [], [], {}, True
         for key in keys:
             try:
                 document = document_of(self._library.at(key), key, present[key])
-            except (SkillFormatError, LibraryError):
+            except (SkillFormatError, LibraryError) as error:
+                opened = opened and isinstance(error, SkillFormatError)
                 unusable.append(key)
                 continue
             if key in known and known[key][1] == document.content_hash:
@@ -162,11 +176,12 @@ class SkillSearch:
                 changed.append(document)
         self._index.restamp(same)
         self._index.update(changed, [key for key in unusable if key in known])
+        return opened
 
     def _search(
         self, query: str, top_k: int, scope: str | None, states: Collection[SkillState]
     ) -> list[SearchHit]:
-        self._sync()
+        self._synced()
         scopes = None if scope is None else frozenset({scope, USER_SCOPE})
         found = find(self._index, query, frozenset(states), scopes)
         measure_strength(self._index, found)

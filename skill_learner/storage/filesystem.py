@@ -47,9 +47,15 @@ class FilesystemIndex:
         self._by_key: dict[str, int] = {}
         self._name_words: set[str] = set()
         self._whole = _Postings()
+        self._sealed: dict[str, str] | None = None
 
     def holds(self, stamps: Mapping[str, str]) -> bool:
-        return {key: told for key, (told, _) in self.stamps().items()} == stamps
+        with self._lock:
+            return self._sealed is not None and self._sealed == stamps
+
+    def seal(self, stamps: Mapping[str, str]) -> None:
+        with self._lock:
+            self._sealed = dict(stamps)
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         with self._lock:
@@ -61,6 +67,7 @@ class FilesystemIndex:
 
     def update(self, changed: Sequence[IndexDocument], removed: Sequence[str]) -> None:
         with self._lock:
+            self._sealed = None
             for key in [*removed, *(document.key for document in changed)]:
                 slot = self._by_key.pop(key, None)
                 if slot is not None:
@@ -78,6 +85,7 @@ class FilesystemIndex:
 
     def restamp(self, stamps: Mapping[str, str]) -> None:
         with self._lock:
+            self._sealed = None
             for key, stamp in stamps.items():
                 slot = self._by_key.get(key)
                 document = None if slot is None else self._slots[slot]

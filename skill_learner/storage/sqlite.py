@@ -9,9 +9,11 @@ damaged, or from a newer version, is thrown away and made again.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +34,10 @@ _DEAD_FLOOR = 500
 _WAL_BYTES = 4 << 20
 _FIELDS = ("key", "stamp", "content_hash", "state", "scope", "name", "summary", "head")
 _WHOLE_COLUMNS = ("name", "description", "triggers", "asks", "prose", "code", "parts", "bigrams")
+_INSERT_DOCUMENT, _INSERT_WHOLE = (
+    f"INSERT INTO {table}({number}, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
+    for table, number, columns in (("documents", "id", _FIELDS), ("whole", "rowid", _WHOLE_COLUMNS))
+)
 
 
 class SqliteIndex:
@@ -39,21 +45,32 @@ class SqliteIndex:
         self._db = db
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._seen: int | None = None
 
     # -- the SkillIndex protocol -----------------------------------------------------------------
 
     def holds(self, stamps: Mapping[str, str]) -> bool:
         def read(connection: sqlite3.Connection) -> bool:
-            rows = connection.execute("SELECT key, stamp FROM documents")
-            return not _worn(connection) and dict(rows) == stamps
+            sealed = connection.execute("SELECT digest FROM sealed").fetchone()
+            return sealed is not None and sealed[0] == _digest(stamps) and not _worn(connection)
 
         return self._run(read)
+
+    def seal(self, stamps: Mapping[str, str]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            with _transaction(connection):
+                connection.execute("DELETE FROM sealed")
+                if _changes_of_others(connection) == self._seen:
+                    connection.execute("INSERT INTO sealed VALUES (?)", (_digest(stamps),))
+
+        self._run(write)
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         def read(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
             if _worn(connection):
                 self._throw_away()
                 connection = self._open()
+            self._seen = _changes_of_others(connection)
             rows = connection.execute("SELECT key, stamp, content_hash FROM documents")
             return {key: (stamp, digest) for key, stamp, digest in rows}
 
@@ -67,14 +84,15 @@ class SqliteIndex:
                 connection.executemany(
                     "DELETE FROM documents WHERE key = ?", [(key,) for key in keys]
                 )
-                for document in changed:
-                    _insert(connection, document)
+                connection.execute("DELETE FROM sealed")
+                _insert(connection, changed)
 
         self._run(write)
 
     def restamp(self, stamps: Mapping[str, str]) -> None:
         def write(connection: sqlite3.Connection) -> None:
             with _transaction(connection):
+                connection.execute("DELETE FROM sealed")
                 connection.executemany(
                     "UPDATE documents SET stamp = ? WHERE key = ?",
                     [(stamp, key) for key, stamp in stamps.items()],
@@ -121,7 +139,7 @@ class SqliteIndex:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
-                self._connection = None
+                self._connection = self._seen = None
 
     # -- opening, and starting over --------------------------------------------------------------
 
@@ -181,21 +199,24 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _insert(connection: sqlite3.Connection, document: IndexDocument) -> None:
-    fields = ", ".join(_FIELDS)
-    marks = ", ".join("?" for _ in _FIELDS)
-    cursor = connection.execute(
-        f"INSERT INTO documents({fields}) VALUES ({marks})",
-        [getattr(document, field) for field in _FIELDS],
-    )
-    columns = ", ".join(_WHOLE_COLUMNS)
-    marks = ", ".join("?" for _ in _WHOLE_COLUMNS)
-    connection.execute(
-        f"INSERT INTO whole(rowid, {columns}) VALUES (?, {marks})",
-        (cursor.lastrowid, *(getattr(document, column) for column in _WHOLE_COLUMNS)),
-    )
-    words = [(word,) for word in parse_query(document.name).words]
-    connection.executemany("INSERT OR IGNORE INTO name_words VALUES (?)", words)
+def _insert(connection: sqlite3.Connection, documents: Sequence[IndexDocument]) -> None:
+    used = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
+    numbered = list(enumerate(documents, used[0] + 1 if used else 1))
+    for statement, fields in ((_INSERT_DOCUMENT, _FIELDS), (_INSERT_WHOLE, _WHOLE_COLUMNS)):
+        values = attrgetter(*fields)
+        connection.executemany(statement, ((n, *values(document)) for n, document in numbered))
+    words = {word for document in documents for word in parse_query(document.name).words}
+    connection.executemany("INSERT OR IGNORE INTO name_words VALUES (?)", [(w,) for w in words])
+
+
+def _digest(stamps: Mapping[str, str]) -> bytes:
+    told = "\0".join([*stamps, *stamps.values()])
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()
+
+
+def _changes_of_others(connection: sqlite3.Connection) -> int:
+    """A number that differs after another connection has changed the file."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _worn(connection: sqlite3.Connection) -> bool:

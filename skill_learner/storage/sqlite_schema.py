@@ -6,6 +6,10 @@ import sqlite3
 
 from skill_learner.ranking.sqlite_reader import TOKENIZER
 
+_PIECE_BYTES = 8 << 20
+"""What FTS5 gathers in memory before it writes; its own default makes pieces that it then merges
+over and over."""
+
 MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "0001 documents with two full-text tables",
@@ -43,6 +47,13 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "DELETE FROM documents",
             "INSERT INTO whole(whole) VALUES ('delete-all')",
+        ),
+    ),
+    (
+        "0004 one digest for all stamps, larger pieces while many skills are taken in",
+        (
+            "CREATE TABLE sealed(digest BLOB NOT NULL)",
+            f"INSERT INTO whole(whole, rank) VALUES ('hashsize', {_PIECE_BYTES})",
         ),
     ),
 )
