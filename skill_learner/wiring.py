@@ -35,7 +35,7 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
     index = open_index(config.storage_backend, config.index_db)
     return SkillSearch(
-        build_library(config), index, fallback=open_index("filesystem", config.index_db)
+        build_library(config), index, fallback=lambda: open_index("filesystem", config.index_db)
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import threading
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from skill_learner.errors import IndexUnusableError, LibraryError, SkillFormatError
@@ -34,10 +34,13 @@ class IndexedLibrary(Protocol):
 
 
 class SkillSearch:
-    """fallback: the index to use for this process when `index` cannot work at all."""
+    """fallback: makes the index to use for this process when `index` cannot work at all."""
 
     def __init__(
-        self, library: IndexedLibrary, index: SkillIndex, fallback: SkillIndex | None = None
+        self,
+        library: IndexedLibrary,
+        index: SkillIndex,
+        fallback: Callable[[], SkillIndex] | None = None,
     ) -> None:
         self._library = library
         self._index = index
@@ -127,7 +130,7 @@ class SkillSearch:
         if self._fallback is None:
             raise error
         log.warning("%s; searching without it", error.message)
-        self._index, self._fallback = self._fallback, None
+        self._index, self._fallback = self._fallback(), None
 
     def _synced(self) -> int:
         with self._lock:

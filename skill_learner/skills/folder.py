@@ -172,33 +172,35 @@ class SkillFolder:
         try:
             with os.scandir(base) as listing:
                 for entry in listing:
-                    if entry.name[0] != ".":
-                        (odd if entry.is_symlink() else names).append(entry.name)
+                    name = entry.name
+                    if name[0] != ".":
+                        (odd if entry.is_symlink() else names).append(name)
             descriptor = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
         except OSError:
             return found
-        prefix = "" if descriptor is not None else base + os.sep
+        before, after = "" if descriptor is not None else base + os.sep, f"/{SKILL_FILE}"
         certain = time.time_ns() - _CLOCK_TICK_NS
-        look, regular = os.stat, stat.S_ISREG
+        look, kind, regular = os.stat, 0o170000, stat.S_IFREG
         try:
             for name in names:
                 try:
-                    path = f"{prefix}{name}/{SKILL_FILE}"
-                    status = look(path, dir_fd=descriptor, follow_symlinks=False)
+                    status = look(before + name + after, dir_fd=descriptor, follow_symlinks=False)
                 except OSError:
                     odd.append(name)
                     continue
-                if regular(status.st_mode):
-                    found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
-                else:
+                if status.st_mode & kind != regular:
                     odd.append(name)
+                    continue
+                at = status.st_mtime_ns
+                told = f"{at}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"  # `stamp_of`
+                found[name] = told if at <= certain else ""
         finally:
             if descriptor is not None:
                 os.close(descriptor)
         for name in odd:  # links, other spellings of SKILL.md, folders that are no skills
             place = self._place(name, archived)
             if place is not None and self._inside(place):
-                status = os.stat(place.file)
+                status = os.stat(place.file_path)
                 found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
         return found
 

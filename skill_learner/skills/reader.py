@@ -83,7 +83,10 @@ class SkillReader:
                 encounter = met.get(encounter_file(name))
                 if stamp and encounter:
                     stamps[name] = f"{stamp}|{encounter}"
-            found.update({place_key(n, True): s for n, s in stamps.items()} if archived else stamps)
+            if archived:
+                found.update({place_key(name, True): stamp for name, stamp in stamps.items()})
+            else:
+                found = stamps
         return found
 
     def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:

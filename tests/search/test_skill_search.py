@@ -200,7 +200,7 @@ def test_without_a_place_for_the_index_search_goes_on(
     broken = SqliteIndex(tmp_path / "folder.sqlite")
     with pytest.raises(IndexUnusableError):
         SkillSearch(filled, broken).search("docker")
-    search = SkillSearch(filled, broken, fallback=FilesystemIndex())
+    search = SkillSearch(filled, broken, fallback=FilesystemIndex)
     assert names(search, "docker") == ["docker-cache"]
     assert "searching without it" in caplog.text
 
