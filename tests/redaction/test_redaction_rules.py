@@ -61,7 +61,34 @@ def test_text_with_escapes_is_understood() -> None:
     assert is_caught((value, *lines), Redactor().redact(text))
 
 
+SENTENCES = (
+    "la contraseña del servidor es {v}", "Contraseña: {v}", "**contrasena**: {v}",
+    "la clave de la base de datos es {v}", "A senha do banco é {v}.", "senha={v}",
+    "Hasło do bazy to {v}", "hasło do stagingu brzmi „{v}”", "haslo: {v}",
+    "пароль от базы — {v}", "Пароль: {v}", "пароль базы это {v}, запомни",
+    "het wachtwoord is {v}", "İstanbul için şifre: {v}",
+    "the staging password is changeme{v}", "remember: the password is Example-{v}",
+    "recuerda que la contraseña es SuperSecret-{v}", "password: fake{v}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_password_is_known_by_the_word_in_other_languages_and_around_a_stand_in(
+    sentence: str,
+) -> None:
+    value = f"{LOT.password()}#7aB"
+    redacted = Redactor().redact(sentence.format(v=value))
+    assert is_caught((value,), redacted), redacted
+
+
 ALLOWED = (
+    "la clave primaria es id_usuario2 y la clave: usuario2",
+    "La contraseña es obligatoria; si la contraseña es incorrecta, vuelve a probar2",
+    'contraseña = os.environ["PW1"]; senha: ${DB_SENHA1}; hasło: <twoje-haslo-1>',
+    "A senha é a mesma de ontem. hasło jest wymagane. пароль - это строка",
+    "введите пароль: минимум 8 символов; пароль = config.password2",
+    "la clave es usar Python3.11 siempre, y clave-valor: almacena Datos1",
+    "the password is changeme123, password: your_password_here1, password = Example123!",
     "max_tokens=4096 and max_tokens: 128000",
     "token count: 1234, token_count=99, tokens_used: 12345",
     "next_page_token=abcDEF123456abcDEF123456",

@@ -129,6 +129,11 @@ _HOLDS_PLACEHOLDER = re.compile(
            | super[_-]?secret )
     """
 )
+_PLACEHOLDER_WORD = re.compile(
+    r"example|sample|dummy|placeholder|change[_-]?me|replace|insert|todo|fixme|1234567|abcdef|abc123"
+    r"|foo[_-]?bar|deadbeef|fake|mock|lorem|super[_-]?secret|xxxx+",
+    re.I,
+)
 _MADE_UP = re.compile(
     r"example|placeholder|redacted|x{6}|0{8}|1234567890|abcdefgh|your[_-]|dummy[_-]|[_-]here$", re.I
 )
@@ -214,6 +219,15 @@ def character_classes(value: str) -> int:
             any(not character.isalnum() for character in value),
         )
     )
+
+
+def looks_password(value: str, minimum: int) -> bool:
+    """The same of a password: people build theirs around such words as `changeme`, and what stands
+    beside the word may be drawn by lot."""
+    if looks_secret(value, minimum):
+        return True
+    rest = _PLACEHOLDER_WORD.sub("", value)
+    return rest != value and character_classes(rest) >= 3 and looks_secret(rest, 5)
 
 
 @lru_cache(maxsize=4_096)

@@ -15,10 +15,12 @@ from skill_learner.learning.redaction.allow_list import (
     is_placeholder,
     is_secret_name,
     is_unmistakable_name,
+    looks_password,
     looks_secret,
     normalised_name,
 )
 from skill_learner.learning.redaction.finding import Finding, secret
+from skill_learner.learning.redaction.passwords import password_findings
 
 _KEYWORDS = ("pass", "pwd", "pw", "secret", "token", "key", "auth", "cred", "jwk", "dsn")
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
@@ -75,7 +77,7 @@ def named_findings(text: str) -> Iterator[Finding]:
     """Every secret in `text` that its name, header or sentence reveals."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few capitals outside ASCII grow when lowered
-        lowered = text.encode("ascii", "replace").decode("ascii").lower()
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     done = 0
     for hit in _keyword_hits(lowered):
         if hit < done:
@@ -86,6 +88,7 @@ def named_findings(text: str) -> Iterator[Finding]:
             done = finding.end
             yield finding
     yield from _header_findings(text, lowered)
+    yield from password_findings(text, lowered)
     if ("?" in text or "&" in text) and "=" in text:
         for match in _QUERY.finditer(text):
             if looks_secret(match["value"], 12):
@@ -167,7 +170,7 @@ def _judge(text: str, match: re.Match[str], words: str, *, password: bool) -> Fi
     end = _value_end(text, start, quote)
     value = text[start:end]
     if password:
-        if not looks_secret(value, 6):
+        if not looks_password(value, 6):
             return None
     elif not looks_secret(value, 12) and not (words == "auth" and is_basic(value)):
         return None
@@ -217,7 +220,7 @@ def _sentence_finding(text: str, hit: int) -> Finding | None:
         return None
     start = match.start("value")
     value = match["value"].rstrip(".,;:!?)")
-    if character_classes(value) < 3 or not looks_secret(value, 8) or is_hash(value):
+    if character_classes(value) < 3 or not looks_password(value, 8) or is_hash(value):
         return None
     return secret("password", start, start + len(value))
 
