@@ -11,6 +11,7 @@ or active and not trusted     -> home stays; the remote's text waits as a candid
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,9 +22,19 @@ from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair
 
+EMPTY: Mapping[str, str] = {}
 Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]
 _OUR_MARKERS = re.compile(r"<!--\s*/?skill-learner|skill-learner[:-](?:begin|end|index)\b", re.I)
 _MOST_DESCRIPTION = 1024
+_KEY_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_POWERS = frozenset(
+    {"agent", "allow", "allowed", "allowedtool", "approve", "auto", "bypass", "command", "context"}
+    | {"disallowed", "env", "environment", "exec", "execute", "fork", "hook", "install", "mcp"}
+    | {"mcpserver", "model", "mode", "permission", "plugin", "run", "sandbox", "script", "server"}
+    | {"setup", "shell", "subagent", "tool", "trust"}
+)
+"""Words of front matter keys by which a skill runs something or changes what an agent may do, in
+one editor or another (`allowed-tools`, `hooks`, `permissionMode`)."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +52,10 @@ class Arrival:
     why: str = ""
 
 
-def suspicions(shared: SharedSkill) -> list[str]:
-    """Why a text that arrived must be read by a person first."""
-    texts = [f"{shared.description}\n\n{shared.body}"]
+def suspicions(shared: SharedSkill, accepted: Mapping[str, str] = EMPTY) -> list[str]:
+    """Why a text that arrived must be read by a person first. accepted: front matter keys with
+    lines that are in force at home already."""
+    texts = [f"{shared.description}\n\n{shared.body}", *shared.further.values()]
     texts += [
         f"{path}\n{file.data.decode('utf-8', 'replace')}"
         for path, file in shared.attachments.items()
@@ -51,10 +63,22 @@ def suspicions(shared: SharedSkill) -> list[str]:
     found = [f.reason for text in texts for f in injection.findings(text) if f.kind != "open fence"]
     if any(map(_OUR_MARKERS.search, texts)):
         found.append("holds our own markers")
+    found += [
+        f"its front matter key {key!r} gives it powers"
+        for key, lines in shared.further.items()
+        if _gives_powers(key) and accepted.get(key) != lines
+    ]
     return list(dict.fromkeys(found))
 
 
-def granted_state(shared: SharedSkill, settings: RemoteSettings) -> tuple[str, str]:
+def _gives_powers(key: str) -> bool:
+    words = {word.lower() for word in _KEY_WORD.findall(key)}
+    return not _POWERS.isdisjoint(words | {word.removesuffix("s") for word in words})
+
+
+def granted_state(
+    shared: SharedSkill, settings: RemoteSettings, accepted: Mapping[str, str] = EMPTY
+) -> tuple[str, str]:
     """The state that a skill gets at home by trust alone, and why it is no better."""
     if shared.state != "active":
         return shared.state, f"{shared.state} at {settings.name}"
@@ -62,7 +86,7 @@ def granted_state(shared: SharedSkill, settings: RemoteSettings) -> tuple[str, s
         return "candidate", f"{settings.name} is not trusted (trust: none)"
     if settings.trust == "reviewed" and not shared.approved:
         return "candidate", f"no person approved it at {settings.name} (trust: reviewed)"
-    doubts = suspicions(shared)
+    doubts = suspicions(shared, accepted)
     if doubts:
         return "candidate", "to be read first: " + "; ".join(doubts)
     return "active", ""
@@ -146,7 +170,8 @@ def _granted(
         if settings.trust == "none" and (pair is None or pair.born == "home"):
             return Arrival("park", theirs, None, why="archived there; trust: none")
         return Arrival(kind, theirs, merged, "archived", f"archived at {settings.name}")
-    state, why = granted_state(replace(merged, approved=theirs.approved), settings)
+    accepted = home.shared.further if now == "active" else EMPTY
+    state, why = granted_state(replace(merged, approved=theirs.approved), settings, accepted)
     if changed and now == "active" and state != "active":
         return Arrival("park", theirs, theirs, why=why)
     if now == "active" and merged.state == "active":
@@ -162,8 +187,12 @@ def undecided_text(home: HomeSkill, theirs: SharedSkill, why: str, remote: str) 
         f"{why}. Neither was overwritten. `skill-learner sync {remote} --take {home.name}` takes "
         f"the remote's, `--keep {home.name}` keeps this machine's; an edit of {home.name} settles "
         "it, too.\n\n"
-        f"## On this machine\n\n{home.shared.description}\n\n{home.shared.body}\n\n"
+        f"## On this machine\n\n{_words(home.shared)}\n\n"
         f"## At {remote}, by {theirs.by or 'an unknown machine'}\n\n"
-        f"{theirs.description}\n\n{theirs.body}\n"
+        f"{_words(theirs)}\n"
     )
     return description[:_MOST_DESCRIPTION], body
+
+
+def _words(shared: SharedSkill) -> str:
+    return "\n\n".join([shared.description, *shared.further.values(), shared.body])

@@ -24,6 +24,7 @@ from skill_learner.remotes.shared_skill import (
     SharedSkill,
     hashed_sessions,
     normal_body,
+    normal_lines,
     with_lineage,
 )
 from skill_learner.remotes.sync_state import Pair
@@ -37,7 +38,6 @@ UNDECIDED = "undecided"
 """Metadata of a candidate that shows two versions of a skill: it never leaves."""
 _FOREIGN_SCOPE = "shared:"
 _VIA = " via "
-_TRAVELLING = frozenset({"name", "description", "license", "metadata"})
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,7 @@ class HomeSkills:
                 body=normal_body(parsed.body),
                 license=parsed.license,
                 metadata=_foreign(parsed.metadata),
+                further=normal_lines(parsed.further),
             ).text_digest
             for parsed in self.intake.versions(home.name)
         )
@@ -143,6 +144,7 @@ class HomeSkills:
             body=normal_body(stored.parsed.body),
             license=stored.parsed.license,
             metadata=_foreign(stored.parsed.metadata),
+            further=normal_lines(stored.parsed.further),
             attachments={path: file for path, file in files.items() if path != SKILL_FILE},
             state=state,
             scope=scope,
@@ -189,9 +191,9 @@ class HomeSkills:
         shared = home.shared
         if name_faults(shared.name):
             return name_faults(shared.name)[0]
-        extra = sorted(set(home.stored.parsed.fields) - _TRAVELLING)
-        if extra:
-            return "its front matter has keys that do not travel: " + ", ".join(extra)
+        if home.stored.parsed.uncarried:
+            keys = ", ".join(home.stored.parsed.uncarried)
+            return "keys of its front matter cannot be told apart: " + keys
         try:
             check_files(shared.attachments, f"skill {shared.name!r}")
             texts = [*_texts(shared)]
@@ -215,6 +217,7 @@ def _texts(shared: SharedSkill) -> list[str]:
         for text in (path, file.data.decode("utf-8", "replace"))
     ]
     extra = [f"{key}: {value}" for key, value in shared.metadata.items()]
+    extra += shared.further.values()
     return [shared.name, shared.description, shared.body, shared.license, *extra, *attached]
 
 
@@ -225,9 +228,9 @@ def pack(shared: SharedSkill) -> bytes:
     values: dict[str, Any] = {
         name: getattr(shared, name)
         for name in shared.__dataclass_fields__
-        if name not in ("attachments", "history", "metadata")
+        if name not in ("attachments", "history", "metadata", "further")
     }
-    values["metadata"] = dict(shared.metadata)
+    values["metadata"], values["further"] = dict(shared.metadata), dict(shared.further)
     values["history"] = [asdict(change) for change in shared.history]
     values["attachments"] = {
         path: [file.data.hex(), file.executable] for path, file in shared.attachments.items()

@@ -268,6 +268,7 @@ class Incoming:
             dropped=tuple(
                 sorted(set(home.shared.attachments) - set(shared.attachments)) if home else ()
             ),
+            further=shared.further,
         )
 
 

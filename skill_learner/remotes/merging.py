@@ -47,6 +47,7 @@ def merge(base: SharedSkill, home: SharedSkill, theirs: SharedSkill) -> Merged:
         license=choose("license", home.license, base.license, theirs.license),
         body=home.body if body is None else body,
         metadata=_merge_maps(base.metadata, home.metadata, theirs.metadata, "metadata", conflicts),
+        further=_merge_maps(base.further, home.further, theirs.further, "key", conflicts),
         attachments=_merge_maps(
             base.attachments, home.attachments, theirs.attachments, "file", conflicts
         ),

@@ -50,7 +50,8 @@ class SharedChange:
 
 @dataclass(frozen=True)
 class SharedSkill:
-    """metadata: foreign keys of the front matter only. scope: "user" or "project:<folder name>".
+    """metadata: foreign keys of the front matter's map only. further: lines of its other keys, as
+    they stand. scope: "user" or "project:<folder name>".
     sessions: hashes of session ids. approved: a person made it active. by: who changed it last.
     lineage: hashes of the texts it had, newest last, by which unrelated copies find their common
     version."""
@@ -73,11 +74,15 @@ class SharedSkill:
     version: int = 1
     history: tuple[SharedChange, ...] = ()
     lineage: tuple[str, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def text_digest(self) -> str:
         """Equal for equal words and attachments."""
-        parts = [self.description, self.body, self.license, sorted(self.metadata.items())]
+        parts: list[Any] = [self.description, self.body, self.license]
+        parts.append(sorted(self.metadata.items()))
+        if self.further:
+            parts.append(sorted(self.further.items()))
         files = [
             (path, hashlib.sha256(file.data).hexdigest(), file.executable)
             for path, file in sorted(self.attachments.items())
@@ -112,6 +117,7 @@ class SharedSkill:
             "\n" + self.body.strip("\n") + "\n",
             metadata=shown,
             license=self.license,
+            further=self.further,
         )
 
 
@@ -136,6 +142,9 @@ def read_shared(name: str, files: Files) -> SharedSkill:
     parsed = parse(files.pop(SKILL_FILE).data, f"{name}/{SKILL_FILE}")
     if any(map(is_skill_file, files)):
         raise SkillFormatError(f"{where}: it holds another skill")
+    if parsed.uncarried:
+        keys = ", ".join(parsed.uncarried)[:200]
+        raise SkillFormatError(f"{where}: keys of its front matter cannot be told apart: {keys}")
     if not parsed.description or not parsed.body.strip():
         raise SkillFormatError(f"{where}: a description and a text are needed")
     seen = parsed.metadata.get(PREFIX + "state", "")
@@ -148,6 +157,7 @@ def read_shared(name: str, files: Files) -> SharedSkill:
         license=parsed.license,
         metadata={k: v for k, v in parsed.metadata.items() if not k.startswith(PREFIX)},
         attachments=files,
+        further=normal_lines(parsed.further),
         **told,
     )
     shared.skill_file()  # a name, key or description that could not be written here is refused now
@@ -156,6 +166,11 @@ def read_shared(name: str, files: Files) -> SharedSkill:
 
 def normal_body(body: str) -> str:
     return body.replace("\r\n", "\n").strip("\n")
+
+
+def normal_lines(further: Mapping[str, str]) -> dict[str, str]:
+    """The lines of front matter keys with the line ends of every machine."""
+    return {key: lines.replace("\r\n", "\n").rstrip("\n") for key, lines in further.items()}
 
 
 def hashed_sessions(sessions: tuple[str, ...]) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "n
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
+_WRITTEN_KEYS = frozenset({"name", "description", "license", "metadata"})
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -44,8 +45,10 @@ class ParsedSkill:
     """A SKILL.md as read.
 
     body: everything after the front matter, verbatim. fields: the whole front matter, scalars as
-    text. metadata: its `metadata` map, nested values as JSON text. description is empty only where
-    the file says so outright (a null or empty one): such a skill is unfinished.
+    text. metadata: its `metadata` map, nested values as JSON text. further: the lines, verbatim, of
+    each key that the writer has no form of its own for; a key whose lines cannot be told apart is
+    missing. description is empty only where the file says so outright (a null or empty one): such
+    a skill is unfinished.
     """
 
     name: str
@@ -55,6 +58,12 @@ class ParsedSkill:
     metadata: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def uncarried(self) -> list[str]:
+        """Keys that would be lost if the file were written anew."""
+        return sorted(set(self.fields) - _WRITTEN_KEYS - set(self.further))
 
 
 def parse(data: bytes, path: str = "SKILL.md") -> ParsedSkill:
@@ -66,7 +75,7 @@ def parse(data: bytes, path: str = "SKILL.md") -> ParsedSkill:
     if split.front is not None:
         fields, field_warnings = _read_fields(split.front, split.first_line, path)
         warnings += field_warnings
-    return _assemble(fields, split.body, warnings)
+    return _assemble(fields, split.body, warnings, _further(fields, split.front or ""))
 
 
 def render(
@@ -76,9 +85,11 @@ def render(
     *,
     metadata: Mapping[str, str] | None = None,
     license: str = "",
+    further: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The canonical bytes of a skill: valid by the specification, body verbatim. Raises
-    SkillFormatError with every fault of name, description and metadata keys."""
+    """The canonical bytes of a skill: valid by the specification, body verbatim. further: lines of
+    other keys, as `parse` gave them. Raises SkillFormatError with every fault of name, description
+    and metadata keys."""
     metadata = metadata or {}
     description = description.strip()
     faults = name_faults(name) + description_faults(description)
@@ -95,6 +106,7 @@ def render(
     if metadata:
         lines.append("metadata:")
         lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
+    lines += [block.rstrip("\r\n") for block in (further or {}).values()]
     text = "\n".join([*lines, "---", ""]) + _SURROGATE.sub("\ufffd", body)
     return text.encode("utf-8")
 
@@ -172,6 +184,13 @@ def _read_canonical(front: str) -> dict[str, Any] | None:
     return fields or None
 
 
+def _further(fields: Mapping[str, Any], front: str) -> dict[str, str]:
+    if fields.keys() <= _WRITTEN_KEYS:
+        return {}
+    blocks = key_blocks(front, 1)[0]
+    return {b.key: b.source for b in blocks if b.key in fields and b.key not in _WRITTEN_KEYS}
+
+
 def _load_yaml(text: str) -> Any:
     """YAML with every scalar as its own text. Anchors and aliases are refused: a few lines of them
     expand to gigabytes, and in real files they are plain `&` and `*`. ValueError for all faults."""
@@ -224,7 +243,9 @@ def _read_block(block: KeyBlock) -> tuple[Any, bool]:
     return plain_text(block.value), True
 
 
-def _assemble(fields: dict[str, Any], body: str, warnings: tuple[str, ...]) -> ParsedSkill:
+def _assemble(
+    fields: dict[str, Any], body: str, warnings: tuple[str, ...], further: Mapping[str, str]
+) -> ParsedSkill:
     notes = list(warnings)
     name = fields.get("name")
     if not isinstance(name, str) or name.strip() in NULL_TEXTS:
@@ -253,6 +274,7 @@ def _assemble(fields: dict[str, Any], body: str, warnings: tuple[str, ...]) -> P
         metadata={_text(key): _text(value) for key, value in metadata.items()},
         fields=fields,
         warnings=tuple(notes),
+        further=further,
     )
 
 

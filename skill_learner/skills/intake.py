@@ -40,7 +40,8 @@ SYNC = "sync"
 @dataclass(frozen=True)
 class ArrivingSkill:
     """What a skill is to be from now on. attachments: all of its files, with whether they may be
-    executed; earlier ones in `dropped` go (their bytes stay in the history)."""
+    executed; earlier ones in `dropped` go (their bytes stay in the history). further: lines of
+    other front matter keys."""
 
     description: str
     body: str
@@ -49,6 +50,7 @@ class ArrivingSkill:
     attachments: Mapping[str, tuple[bytes, bool]]
     record: SkillRecord
     dropped: tuple[str, ...] = field(default=())
+    further: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -254,6 +256,7 @@ class SkillIntake:
             "\n" + arriving.body.strip("\n") + "\n",
             metadata=with_our_metadata(arriving.metadata, record),
             license=arriving.license,
+            further=arriving.further,
         )
 
     def _write_files(self, place: Place, arriving: ArrivingSkill) -> None:

@@ -89,6 +89,7 @@ class SkillWriter:
             body,
             metadata=with_our_metadata(parsed.metadata, record),
             license=parsed.license,
+            further=parsed.further,
         )
         before = self._history.keep(stored.data)
         change = new_change(name, record, action, actor, why, session)

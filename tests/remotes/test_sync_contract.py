@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remote_homes import MakeHome, empty_repository, words
+from remote_homes import BODY, Home, MakeHome, both_with_deploy, empty_repository, outcome, words
 
 from skill_learner.project import register
 from skill_learner.remote_wiring import build_sync
@@ -33,10 +33,7 @@ def test_an_empty_disk_has_the_library_after_one_pull(make_home: MakeHome) -> No
 
 
 def test_a_sync_again_does_nothing(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     before = {p: p.read_bytes() for p in two.config.skills_dir.rglob("*") if p.is_file()}
     for home in (one, two, one, two):
         assert home.sync().outcomes == []
@@ -54,10 +51,7 @@ def test_candidates_and_other_scopes_stay_at_home(make_home: MakeHome) -> None:
 
 
 def test_a_change_travels_and_comes_back(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     two.patch("deploy", "Second step.", "Second step, with care.")
     assert words(two.sync(), "out") == {"deploy": "sent"}
     assert words(one.sync()) == {"deploy": "updated"}
@@ -68,10 +62,7 @@ def test_a_change_travels_and_comes_back(make_home: MakeHome) -> None:
 
 
 def test_both_changed_different_lines_is_merged_on_both_sides(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     one.patch("deploy", "First step.", "First, look.")
     two.patch("deploy", "Third step.", "Third, tell.")
     one.sync()
@@ -86,10 +77,7 @@ def test_both_changed_different_lines_is_merged_on_both_sides(make_home: MakeHom
 
 
 def test_both_changed_the_same_line_waits_with_both_texts(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     one.patch("deploy", "Second step.", "Second by one.")
     two.patch("deploy", "Second step.", "Second by two.")
     one.sync()
@@ -108,10 +96,7 @@ def test_both_changed_the_same_line_waits_with_both_texts(make_home: MakeHome) -
 
 @pytest.mark.parametrize("way", ["take", "keep", "edit", "reject"])
 def test_a_wait_ends_by_a_decision(make_home: MakeHome, way: str) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     one.patch("deploy", "Second step.", "Second by one.")
     two.patch("deploy", "Second step.", "Second by two.")
     one.sync()
@@ -131,10 +116,7 @@ def test_a_wait_ends_by_a_decision(make_home: MakeHome, way: str) -> None:
 
 
 def test_an_edit_by_hand_wins_at_home(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     two.edit("deploy", "Third step.", "Third, by hand.")
     one.patch("deploy", "First step.", "First by one.")
     one.sync()
@@ -150,10 +132,7 @@ def test_an_edit_by_hand_wins_at_home(make_home: MakeHome) -> None:
 
 
 def test_an_edit_by_hand_is_sent_when_nobody_else_changed_it(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     two.edit("deploy", "Third step.", "Third, by hand.")
     assert words(two.sync(), "out") == {"deploy": "sent"}
     assert words(one.sync()) == {"deploy": "updated"}
@@ -172,10 +151,7 @@ def test_a_pinned_skill_is_not_changed(make_home: MakeHome) -> None:
 
 
 def test_an_archive_travels_and_can_be_taken_back(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     one.library.archive("deploy", why="wrong", actor="user")
     one.sync()
     two.sync()
@@ -270,6 +246,57 @@ def test_injected_text_arrives_as_candidate_even_when_trusted(make_home: MakeHom
     assert "to be read first" in two.library.history("deploy")[-1].why
 
 
+def with_keys(home: Home, *lines: str) -> None:
+    """The skill `deploy` as a person writes it, with further keys in its front matter."""
+    path = home.config.skills_dir / "deploy" / "SKILL.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    keys = "\n".join(["---", "name: deploy", "description: Use when it fails.", *lines, "---"])
+    path.write_text(f"{keys}\n\n{BODY}")
+
+
+KEYS = ("version: 1.10", "compatibility: >-", "  Needs git,", "  and make.", "x-team: {a: [1, b]}")
+
+
+def test_front_matter_keys_of_other_tools_travel_as_they_stand(make_home: MakeHome) -> None:
+    one, two = make_home("one"), make_home("two")
+    with_keys(one, "license: MIT", *KEYS)
+    assert words(one.sync(), "out") == {"deploy": "sent"}
+    assert words(two.sync()) == {"deploy": "new"}
+    arrived = two.library.get("deploy")
+    assert (arrived.state, arrived.ours) == ("active", True)
+    assert "\n".join(KEYS) in Path(arrived.path).read_text()
+    two.patch("deploy", "Second step.", "Second step, with care.")
+    two.sync()
+    assert words(one.sync()) == {"deploy": "waits for you"}  # the file there is a person's
+    assert "\n".join(KEYS) in Path(two.library.get("deploy").path).read_text()
+    assert two.sync().outcomes == []
+
+
+@pytest.mark.parametrize("power", ["allowed-tools: Bash(*)", "hooks: {Stop: [{command: x}]}"])
+def test_a_key_that_gives_powers_is_read_by_a_person_first(make_home: MakeHome, power: str) -> None:
+    one, two = make_home("one"), make_home("two")
+    with_keys(one, power)
+    one.sync()
+    assert "gives it powers" in outcome(two.sync(), "deploy").detail
+    assert two.library.get("deploy").state == "candidate"
+    assert power in Path(two.library.get("deploy").path).read_text()
+    two.library.set_state("deploy", "active", why="read", actor="user")
+    two.sync()
+    one.edit("deploy", "Second step.", "Second step, with care.")
+    one.sync()
+    assert words(two.sync()) == {"deploy": "updated"}  # what was approved here stays approved
+    with_keys(one, power.replace("x", "y").replace("*", "**"))
+    one.sync()
+    assert words(two.sync()) == {"deploy": "waits for you"}
+    assert power in Path(two.library.get("deploy").path).read_text()
+
+
+def test_keys_that_cannot_be_told_apart_stay_at_home_and_are_named(make_home: MakeHome) -> None:
+    one = make_home("one")
+    with_keys(one, "? model", ": opus")
+    assert "model" in outcome(one.sync(), "deploy").detail
+
+
 def test_a_skill_with_a_finding_stays_at_home_and_says_so(make_home: MakeHome) -> None:
     one, two = make_home("one"), make_home("two")
     one.add("deploy", "# Deploy\n\nexport TOKEN=ghp_R8sKq2VnW5xYt7LpZ3mJd9BfHc6GaE1uQ4wT\n")
@@ -338,10 +365,7 @@ def test_an_edit_of_a_further_file_alone_travels(make_home: MakeHome) -> None:
 
 
 def test_counters_of_all_machines_add_up_and_never_go_back(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     for session in ("a", "b", "c"):
         one.use("deploy", session)
     two.use("deploy", "d")
@@ -408,10 +432,7 @@ def test_a_dry_run_writes_nothing(make_home: MakeHome) -> None:
 
 
 def test_lost_memory_of_a_remote_loses_nothing(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     two.patch("deploy", "First step.", "First by two.")
     shutil.rmtree(two.config.paths.remotes_dir)
     two.sync()
