@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -107,36 +105,22 @@ def remove(name: str) -> None:
 
 def remote_status(config: SkillLearnerConfig, settings: RemoteSettings) -> dict[str, Any]:
     """What is known of a remote without asking it."""
-    from skill_learner.remotes.sync_state import SyncState
+    from skill_learner.remotes.last_syncs import last_syncs
 
-    row: dict[str, Any] = {
+    (last,) = last_syncs(config.library_paths.remotes_dir / "state.sqlite", [settings.name])
+    return {
         "name": settings.name,
         "url": settings.url,
         "direction": settings.direction,
         "trust": settings.trust,
-        "synced_at": None,
-        "error": "",
-        "proposed": "",
-        "held": [],
-        "refused": [],
-        "waiting": [],
-        "uses": {},
+        "synced_at": last.synced_at,
+        "error": last.error,
+        "proposed": last.proposed,
+        "held": [f"{name}: {why}" for name, why in last.held.items()],
+        "refused": [f"{name}: {why}" for name, why in last.refused.items()],
+        "waiting": list(last.waiting),
+        "uses": dict(last.uses),
     }
-    db = config.library_paths.remotes_dir / "state.sqlite"
-    if not db.exists():
-        return row
-    state = SyncState(db, settings.name)
-    for key in ("error", "proposed"):
-        row[key] = state.note(key)
-    for key in ("held", "refused", "waiting"):
-        row[key] = json.loads(state.note(key) or "[]")
-    uses: Counter[str] = Counter()
-    for (_, skill, kind), value in state.counters().items():
-        uses[skill] += value if kind == "uses" else 0
-    row["uses"] = dict(uses)  # of all machines together
-    row["synced_at"] = float(state.note("synced_at") or 0) or None
-    state.close()
-    return row
 
 
 def _rewrite(name: str, settings: RemoteSettings | None) -> None:

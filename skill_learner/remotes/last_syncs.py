@@ -1,0 +1,68 @@
+"""What the last sync with each remote came to, as this machine remembers it; nobody is asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skill_learner.remotes.sync_state import SyncState
+
+
+@dataclass(frozen=True)
+class LastSync:
+    """synced_at: unix seconds of the last one that ended, None when there was none. error: why the
+    latest attempt came to nothing. proposed: where what was sent waits for a person. held, refused:
+    skills that stayed at home, and that were not taken, with why. waiting: skills of which two
+    versions wait for the user. uses: of all machines together, by skill."""
+
+    remote: str
+    synced_at: float | None = None
+    error: str = ""
+    proposed: str = ""
+    held: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    waiting: Sequence[str] = ()
+    uses: Mapping[str, int] = field(default_factory=dict)
+
+    def what_became_of(self, skill: str) -> str:
+        """Why a skill of the home library is not the same at the remote; "" when it is, as far as
+        the last sync knows."""
+        if skill in self.held:
+            return f"stays at home: {self.held[skill]}"
+        if skill in self.waiting:
+            return "two versions wait for your decision"
+        return self.error or self.proposed
+
+
+def last_syncs(db: Path, remotes: Sequence[str]) -> list[LastSync]:
+    """One for each name of a remote. db: the state of all syncs, which may not exist yet."""
+    return [_last_sync(db, name) if db.exists() else LastSync(name) for name in remotes]
+
+
+def _last_sync(db: Path, remote: str) -> LastSync:
+    state = SyncState(db, remote)
+    try:
+        uses: Counter[str] = Counter()
+        for (_, skill, kind), value in state.counters().items():
+            uses[skill] += value if kind == "uses" else 0
+        return LastSync(
+            remote,
+            synced_at=float(state.note("synced_at") or 0) or None,
+            error=state.note("error"),
+            proposed=state.note("proposed"),
+            held=_told(state.note("held")),
+            refused=_told(state.note("refused")),
+            waiting=json.loads(state.note("waiting") or "[]"),
+            uses=dict(uses),
+        )
+    finally:
+        state.close()
+
+
+def _told(noted: str) -> dict[str, str]:
+    """`name: why` lines as a map."""
+    lines = json.loads(noted or "[]")
+    return {name: why for name, _, why in (line.partition(": ") for line in lines)}
