@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 from remote_homes import (
     MakeHome,
+    both_with_deploy,
     empty_repository,
     git,
     home_maker,
     killed_while_syncing,
     outcome,
+    unsound,
     words,
 )
 
@@ -246,10 +248,7 @@ def test_no_hook_of_a_repository_on_this_machine_is_run(
         hook = bare / "hooks" / name
         hook.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
         hook.chmod(0o755)
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    _, two = both_with_deploy(make_home)
     assert two.names() == ["deploy"]
     assert not mark.exists()
 
@@ -417,10 +416,7 @@ def test_a_branch_that_vanished_is_said_and_archives_nothing(
 def test_a_copy_that_a_kill_left_behind_is_mended(
     make_home: MakeHome, damage: str, tmp_path: Path
 ) -> None:
-    one, two = make_home("one"), make_home("two")
-    one.add("deploy")
-    one.sync()
-    two.sync()
+    one, two = both_with_deploy(make_home)
     cache = two.config.paths.remotes_dir / "team.git"
     if damage == "lock":
         (cache / "shallow.lock").touch()
@@ -449,9 +445,9 @@ def test_kills_at_any_moment_leave_old_or_new(
     for number in range(20):
         one.add(f"extra-{number}")
     for delay in (0.05, 0.15, 0.3, 0.5, 0.7, 0.9, 1.2):
-        killed_while_syncing(str(bare), tmp_path, delay)
-        # A kill may leave loose objects that nothing names; what a ref reaches must be whole.
-        git(bare, "rev-list", "--objects", "--all")
+        for git_too in (False, True):
+            killed_while_syncing(str(bare), tmp_path, delay, git_too=git_too)
+            assert unsound(bare) == []
     one.sync()
     two.sync()
     one.sync()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -93,6 +95,15 @@ def home_maker(url: str, folder: Path) -> MakeHome:
     return make
 
 
+def both_with_deploy(make_home: MakeHome) -> tuple[Home, Home]:
+    """Two homes that share the skill `deploy`, made by the first."""
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    return one, two
+
+
 def git(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
@@ -110,18 +121,22 @@ def empty_repository(folder: Path) -> Path:
 
 _SYNCING = """
 import sys
+import time
 from pathlib import Path
 from remote_homes import home_maker
 home = home_maker(sys.argv[1], Path(sys.argv[2]))("one")
 print("ready", flush=True)
 for number in range(200):
     home.sync()
-    home.patch("deploy", home.library.get("deploy").body.split("\\n")[2], f"First step {number}.")
+    home.patch("deploy", home.library.get("deploy").body.split("\\n")[2], f"Step {time.time_ns()}.")
 """
 
 
-def killed_while_syncing(url: str, folder: Path, delay: float) -> None:
-    """Home `one` changes a skill and syncs, over and over, in a process that is killed."""
+def killed_while_syncing(url: str, folder: Path, delay: float, *, git_too: bool = False) -> None:
+    """Home `one` changes a skill and syncs, over and over, in a process that is killed.
+
+    git_too: with what it runs, the receiving side of a push included; else that goes on a while.
+    """
     here = Path(__file__).resolve().parent
     environment = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parents[1]}"}
     process = subprocess.Popen(
@@ -133,6 +148,39 @@ def killed_while_syncing(url: str, folder: Path, delay: float) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     time.sleep(delay)
+    victims = descendants(process.pid) if git_too else []
     os.killpg(process.pid, signal.SIGKILL)
+    for victim in victims:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
     process.wait()
     process.stdout.close()
+
+
+def descendants(pid: int) -> list[int]:
+    """Ids of all processes that came of one; empty where the system does not tell."""
+    try:
+        told = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    children = [int(child) for child in told.split()]
+    return children + [deep for child in children for deep in descendants(child)]
+
+
+_OBJECT_ID = re.compile(r"\b[0-9a-f]{40}\b")
+_HARMLESS = ("dangling ", "notice: ")
+
+
+def unsound(bare: Path) -> list[str]:
+    """What `git fsck --strict` has to say against what a ref reaches.
+
+    A push that is still at work, or that was killed, has moved some of its objects in and others
+    not: until a ref names them, fsck misses those that the first ones name.
+    """
+    reached = {line[:40] for line in git(bare, "rev-list", "--objects", "--all").splitlines()}
+    fsck = ["git", "-C", str(bare), "fsck", "--strict"]
+    done = subprocess.run(fsck, capture_output=True, text=True, check=False)
+    told = [
+        line for line in (done.stdout + done.stderr).splitlines() if not line.startswith(_HARMLESS)
+    ]
+    return [line for line in told if not (ids := set(_OBJECT_ID.findall(line))) or ids & reached]
