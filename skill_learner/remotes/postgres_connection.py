@@ -164,8 +164,10 @@ def _psycopg() -> Any:
 
 
 def _unavailable(error: Exception) -> RemoteUnavailableError:
+    has_answered = bool(getattr(error, "sqlstate", None))
+    what = "could not do it" if has_answered else "cannot be reached"
     return RemoteUnavailableError(
-        f"PostgreSQL cannot be reached: {_words(error)}",
+        f"PostgreSQL {what}: {_words(error)}",
         "Everything goes on with the library at home; the next sync tries again.",
     )
 

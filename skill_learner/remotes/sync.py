@@ -6,13 +6,14 @@ kill at any step leaves each skill old or new on each side, and the next sync go
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skill_learner.errors import RemoteError, RemoteUnavailableError
+from skill_learner.errors import RemoteError, RemoteUnavailableError, SkillLearnerError
 from skill_learner.files import locked
 from skill_learner.remotes.home_skills import HomeSkills, unpack
 from skill_learner.remotes.home_watch import HomeWatch, Marks
@@ -88,15 +89,17 @@ class Synchroniser:
                     self._run(report, dry_run)
         except RemoteUnavailableError as problem:
             report.error = problem.message
-        except RemoteError as problem:
+        except SkillLearnerError as problem:
             if not dry_run:
-                self._state.save_notes({"error": problem.message, "error_at": time.time()})
+                self._note_error(problem.message)
             raise
         except TimeoutError:
             report.error = "another sync with it has been running for long"
+        except OSError as problem:
+            report.error = f"this machine: {problem}"
         if report.error and not dry_run:
             self._watch.forget()
-            self._state.save_notes({"error": report.error, "error_at": time.time()})
+            self._note_error(report.error)
         return report
 
     def settle(self, local: str, *, take: bool) -> Outcome:
@@ -234,6 +237,11 @@ class Synchroniser:
             for pair, base in missing
             if pair.name not in told
         ]
+
+    def _note_error(self, error: str) -> None:
+        """For `status`, where it can be written down: the fault may be a full disk."""
+        with contextlib.suppress(RemoteError):
+            self._state.save_notes({"error": error, "error_at": time.time()})
 
     # -- what is remembered ----------------------------------------------------------------------
 

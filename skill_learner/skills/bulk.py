@@ -25,6 +25,7 @@ class BulkFiles:
         temporary = (
             f"{folder}{os.sep}.{name[:40]}.{self._mark}-{len(self._renames):x}{DRAFT_SUFFIX}"
         )
+        self._renames.append((temporary, path))
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             written = os.write(descriptor, data)
@@ -32,7 +33,6 @@ class BulkFiles:
                 written += os.write(descriptor, data[written:])
         finally:
             os.close(descriptor)
-        self._renames.append((temporary, path))
 
     def move(self, source: str, target: str) -> None:
         """Let `commit` move a folder that is complete to where an empty one stands."""
@@ -56,8 +56,10 @@ class BulkFiles:
         self._renames.clear()
 
     def abandon(self) -> None:
-        """Take away what was not committed."""
-        for temporary, _ in self._renames:
+        """Take away what was not committed, and folders that are empty without it."""
+        for temporary, path in self._renames:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.dirname(path))
         self._renames.clear()

@@ -1,0 +1,158 @@
+"""Disks that are full, here and there: real small file systems, where the system lets us mount."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from remote_homes import Home, empty_repository, home_maker, unsound, words
+
+from skill_learner.errors import SkillLearnerError
+
+pytestmark = pytest.mark.process
+WORDS = "first second third check deploy server branch again port step log read".split()
+
+
+class SmallDisk:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def resize(self, size: str) -> None:
+        _run("mount", "-o", f"remount,size={size}", str(self.folder))
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(done.stderr)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[SmallDisk]:
+    folder = Path(tempfile.mkdtemp(prefix="skl-disk-"))
+    folder.chmod(0o755)  # a database server runs as another user
+    try:
+        _run("mount", "-t", "tmpfs", "-o", "size=300k,mode=0777", "tmpfs", str(folder))
+    except OSError as problem:
+        folder.rmdir()
+        pytest.skip(f"no file system can be mounted here: {problem}")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        _run("umount", "-l", str(folder))
+        folder.rmdir()
+
+
+def with_skills(home: Home) -> None:
+    chosen = random.Random(1)  # words in no order: a database presses repetitions small
+    for number in range(12):
+        text = " ".join(chosen.choices(WORDS, k=6_000))
+        home.add(f"s-{number}", f"# S{number}\n\n{text}\n")
+    home.add("attached")
+    (home.config.skills_dir / "attached" / "data").write_bytes(bytes(range(256)) * 1000)
+
+
+def told_by(home: Home) -> str:
+    """What a sync says when it could not do all of its work."""
+    try:
+        return home.synchroniser().sync().error
+    except SkillLearnerError as problem:
+        return problem.message
+
+
+@pytest.mark.parametrize("what", ["library", "everything"])
+def test_a_full_disk_at_home_leaves_whole_skills_and_is_made_up_for(
+    small_disk: SmallDisk, bare: Path, tmp_path: Path, what: str
+) -> None:
+    make = home_maker(str(bare), tmp_path)
+    one, two = make("one"), home_maker(str(bare), small_disk.folder)("two")
+    if what == "library":
+        config = replace(make("two").config, skills_dir=small_disk.folder / "skills")
+        two = replace(make("two"), config=config, library=type(two.library)(config.skills_dir))
+    with_skills(one)
+    one.sync()
+    told = told_by(two)
+    assert "space" in told or "full" in told
+    assert all(skill.ours for skill in two.library.list(("active", "candidate")))
+    assert two.library.problems() == []
+    small_disk.resize("60m")
+    two.sync()
+    assert two.sync().outcomes == []
+    assert len(two.names()) == 13
+    assert all(s.ours and s.body == one.library.get(s.name).body for s in two.library.list())
+
+
+def test_a_full_disk_at_a_repository_loses_nothing(small_disk: SmallDisk, tmp_path: Path) -> None:
+    bare = empty_repository(small_disk.folder / "team.git")
+    one = home_maker(str(bare), tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    filler = small_disk.folder / "filler"
+    _fill(filler)
+    with_skills(one)
+    assert told_by(one)
+    assert one.state.note("error")
+    assert unsound(bare) == []
+    filler.unlink()
+    small_disk.resize("60m")
+    assert set(words(one.sync(), "out").values()) == {"sent"}
+    assert unsound(bare) == []
+    two = home_maker(str(bare), tmp_path)("two")
+    two.sync()
+    assert len(two.names()) == 14
+
+
+def _fill(file: Path) -> None:
+    with file.open("wb", buffering=0) as handle:
+        try:
+            while True:
+                handle.write(bytes(4096))
+        except OSError:
+            return
+
+
+def test_a_full_disk_at_a_database_loses_nothing(
+    small_disk: SmallDisk, postgres_url: str, tmp_path: Path, own_by: Callable[[Path], None]
+) -> None:
+    import psycopg
+
+    one = home_maker(postgres_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    own_by(small_disk.folder)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLESPACE small LOCATION '{small_disk.folder}'")
+        connection.execute("ALTER TABLE skill_learner.versions SET TABLESPACE small")
+        filler = small_disk.folder / "filler"
+        _fill(filler)
+        with_skills(one)
+        told = told_by(one)
+        assert "space" in told or "full" in told
+        assert one.state.note("error")
+        filler.unlink()
+        small_disk.resize("60m")
+        one.sync()
+        assert one.sync().outcomes == []
+        two = home_maker(postgres_url, tmp_path)("two")
+        two.sync()
+        assert len(two.names()) == 14
+        connection.execute("ALTER TABLE skill_learner.versions SET TABLESPACE pg_default")
+        connection.execute("DROP TABLESPACE small")
+
+
+@pytest.fixture
+def own_by(postgres_server: object) -> Callable[[Path], None]:
+    """Gives a folder to the user that the server runs as."""
+    folder = Path(postgres_server.pgdata)  # type: ignore[attr-defined]
+
+    def give(path: Path) -> None:
+        status = folder.stat()
+        shutil.chown(path, status.st_uid, status.st_gid)
+
+    return give
