@@ -150,7 +150,10 @@ class Synchroniser:
                 break
             collected = outgoing.collect()
             if dry_run:
-                report.outcomes += [_would_leave(one) for one in collected.leaving]
+                report.outcomes += [
+                    Outcome("out", one.pair.local, "would be sent", one.shared.state)
+                    for one in collected.leaving
+                ]
                 break
             if self._push(collected, report):
                 break
@@ -287,10 +290,6 @@ class Synchroniser:
             self._cursor = pulled.cursor
             return True
         return False
-
-
-def _would_leave(one: Leaving) -> Outcome:
-    return Outcome("out", one.pair.local, "would be sent", one.shared.state)
 
 
 def _fingerprint(
