@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from skill_learner.paths import StatePaths
+
 _FOREIGN_PREFIXES = (
     "SKILL_LEARNER_",
     "CLAUDE",
@@ -43,3 +45,9 @@ def hermetic_home(
         monkeypatch.setenv(f"GIT_{role}_NAME", "Test")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "test@example.invalid")
     return home
+
+
+@pytest.fixture
+def state(hermetic_home: Path) -> StatePaths:
+    """The state folder of this test's user."""
+    return StatePaths(hermetic_home / ".skill_learner")

@@ -9,6 +9,7 @@ from typing import cast
 from skill_learner.errors import TranscriptError
 from skill_learner.interfaces import TranscriptReader
 from skill_learner.models import Session
+from skill_learner.transcripts.lines import file_bytes
 
 READERS: dict[str, str] = {
     "claude-code": "skill_learner.transcripts.claude_code",
@@ -24,13 +25,7 @@ _HEAD_BYTES = 65_536
 def read_transcript(path: Path) -> Session:
     """Read a transcript of any known format. Raises TranscriptError when there is no such file, no
     reader knows it, or nothing in it can be read; single bad lines are only counted."""
-    try:
-        with path.open("rb") as handle:
-            head = handle.read(_HEAD_BYTES)
-    except OSError as error:
-        raise TranscriptError(
-            f"{path}: {error.strerror or error}", "Give the path of a transcript file."
-        ) from error
+    head = file_bytes(path, _HEAD_BYTES)
     for module in READERS.values():
         reader = cast(TranscriptReader, import_module(module).READER)
         if reader.detect(path, head):

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from skill_learner.errors import TranscriptError
 from skill_learner.models import Session
-from skill_learner.transcripts.lines import JsonLines
+from skill_learner.transcripts.lines import JsonLines, file_bytes
 from skill_learner.transcripts.prompts import skill_of_base_directory
 from skill_learner.transcripts.queued_prompts import PromptQueue
 from skill_learner.transcripts.results import content_text
@@ -39,12 +39,7 @@ class ClaudeCodeReader:
         return named and _KNOWN_LINE.search(head) is not None
 
     def read(self, path: Path) -> Session:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise TranscriptError(
-                f"{path}: {error.strerror or error}", "Give the path of a transcript file."
-            ) from error
+        data = file_bytes(path)
         lines = JsonLines(data, _unwanted)
         records = list(lines)
         if not any(record.get("type") in ("user", "assistant") for _, record in records):

@@ -16,7 +16,7 @@ from typing import Any
 from skill_learner.errors import TranscriptError
 from skill_learner.models import Session, ToolCall
 from skill_learner.transcripts.codex_outcomes import CallOutcomes, command_text, is_killed
-from skill_learner.transcripts.lines import JsonLines
+from skill_learner.transcripts.lines import JsonLines, file_bytes
 from skill_learner.transcripts.results import content_text, result_status
 from skill_learner.transcripts.steps import Place, SessionBuilder, ToolResult
 
@@ -41,12 +41,7 @@ class CodexReader:
         return _HEAD.search(head[:_HEAD_BYTES]) is not None
 
     def read(self, path: Path) -> Session:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise TranscriptError(
-                f"{path}: {error.strerror or error}", "Give the path of a transcript file."
-            ) from error
+        data = file_bytes(path)
         lines = JsonLines(data, lambda raw: _UNWANTED.search(raw[:200]) is not None)
         records = [(number, r) for number, r in lines if isinstance(r.get("payload"), Mapping)]
         reading = _Reading(path.name, CallOutcomes(record for _, record in records))

@@ -14,7 +14,7 @@ from typing import Any
 
 from skill_learner.errors import TranscriptError
 from skill_learner.models import Session
-from skill_learner.transcripts.lines import JsonLines
+from skill_learner.transcripts.lines import JsonLines, file_bytes
 from skill_learner.transcripts.steps import UNNAMED_CALL, Place, SessionBuilder, ToolResult
 
 FORMAT = "cursor"
@@ -50,12 +50,7 @@ class CursorReader:
         return _TEXT_HEAD.match(text) is not None and any(sign in text for sign in _TEXT_SIGNS)
 
     def read(self, path: Path) -> Session:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise TranscriptError(
-                f"{path}: {error.strerror or error}", "Give the path of a transcript file."
-            ) from error
+        data = file_bytes(path)
         reading = _Reading(path)
         if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             reading.take_lines(data)

@@ -5,13 +5,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+
+from skill_learner.errors import TranscriptError
 
 _DECODER = json.JSONDecoder()
 _RESTART = re.compile(r'\{"parentUuid"\s*:')
 """How a top-level object of a line begins that was glued behind a torn one. Other keys also begin
 nested objects, and a nested object must not be taken for a line."""
 _MAX_RESTARTS = 3
+
+
+def file_bytes(path: Path, limit: int = -1) -> bytes:
+    """The file, or its first `limit` bytes. Raises TranscriptError when it cannot be read."""
+    try:
+        with path.open("rb") as handle:
+            return handle.read(limit)
+    except OSError as error:
+        raise TranscriptError(
+            f"{path}: {error.strerror or error}", "Give the path of a transcript file."
+        ) from error
 
 
 class JsonLines:

@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from client_sandbox import ClientSandbox, wait_until
+from folder_contents import contents_of
 from scripted_api import Body, Turn, request_text
 from site_build import (
     BUILD,
@@ -23,14 +23,6 @@ from site_build import (
 )
 
 pytestmark = [pytest.mark.client, pytest.mark.process]
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and ".git" not in path.relative_to(folder).parts[:1]
-    }
 
 
 @pytest.fixture
@@ -133,14 +125,14 @@ def test_uninstall_leaves_a_session_without_a_trace(sandbox: ClientSandbox) -> N
     settings = sandbox.project / sandbox.settings_file
     settings.parent.mkdir()
     settings.write_bytes(OTHER_SETTINGS[sandbox.target])
-    before = tree(sandbox.project)
+    before = contents_of(sandbox.project, without=".git")
     sandbox.init()
     have_skill(sandbox)
     sandbox.wait_for_review(play_fix(sandbox))
-    assert tree(sandbox.project) != before
+    assert contents_of(sandbox.project, without=".git") != before
     sandbox.run("uninstall", "--target", sandbox.target)
     break_build(sandbox.project)
-    assert tree(sandbox.project) == before
+    assert contents_of(sandbox.project, without=".git") == before
 
     journals = len(sandbox.journals())
     sandbox.play("hello", Turn("Hello."))

@@ -9,13 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from skill_learner.paths import StatePaths
-
-
-@pytest.fixture
-def state(hermetic_home: Path) -> StatePaths:
-    return StatePaths(hermetic_home / ".skill_learner")
+from folder_contents import Contents, contents_of
 
 
 @pytest.fixture
@@ -49,17 +43,5 @@ def repository(project: Path, git: Git) -> Path:
 
 
 @pytest.fixture
-def snapshot() -> Callable[[Path], dict[str, bytes | str | None]]:
-    """Everything below a folder: bytes of files, targets of links, None for folders."""
-
-    def take(folder: Path) -> dict[str, bytes | str | None]:
-        found: dict[str, bytes | str | None] = {}
-        for path in sorted(folder.rglob("*")):
-            name = str(path.relative_to(folder))
-            if path.is_symlink():
-                found[name] = os.readlink(path)
-            else:
-                found[name] = path.read_bytes() if path.is_file() else None
-        return found
-
-    return take
+def snapshot() -> Callable[[Path], Contents]:
+    return contents_of

@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
-from skill_learner.jobs import Job
-from skill_learner.pipeline import PipelineServices, run_jobs
+from currency_fix import FIX, Journal, MakeServices, run
+
+from skill_learner.pipeline import run_jobs
 from skill_learner.reviewers.llm import LLMReviewer
 from skill_learner.testing import ScriptedLLM, ScriptedRequest
 from skill_learner.user_decisions import reject_skill
 
-Journal = Any
-MakeServices = Callable[..., PipelineServices]
-
-FIX = {
-    "action": "create",
-    "name": "set-shop-currency",
-    "description": "Use when pytest fails with ValueError: currency code missing in settings.toml.",
-    "body": (
-        "## When\n`ValueError: currency code missing in settings.toml`\n\n"
-        '## Steps\n1. Add `currency = "EUR"` to `settings.toml`.\n\n'
-        "## Check\n`pytest tests/test_cart.py` prints `1 passed`.\n"
-    ),
-    "evidence": [{"claim": "the test passed after the change", "steps": [2, 3, 4]}],
-    "confidence": 0.9,
-}
-
 
 def answer(*skills: dict[str, Any]) -> dict[str, Any]:
     return {"outcome": "done", "skills": list(skills), "nothing_because": ""}
-
-
-def run(make_services: MakeServices, journal: Journal, session: str, *script: Any) -> Job:
-    journal.fixed_failure(session)
-    journal.request("session_end", session)
-    services = make_services(LLMReviewer(ScriptedLLM(*script), "scripted", "m"))
-    (job,) = run_jobs(services)
-    return job
 
 
 def test_a_patch_without_a_proved_fix_waits_for_the_user(

@@ -25,11 +25,6 @@ def no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def state(hermetic_home: Path) -> StatePaths:
-    return StatePaths(hermetic_home / ".skill_learner")
-
-
-@pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = Path(os.path.realpath(tmp_path)) / "project"
     folder.mkdir()

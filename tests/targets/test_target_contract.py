@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from folder_contents import Contents, contents_of
 
 from skill_learner.errors import InstallError
 from skill_learner.events import HookEvent
@@ -31,17 +32,11 @@ from skill_learner.targets.protocol import Target
 CHECKOUT = Path(__file__).resolve().parents[2]
 NAMES = sorted(TARGETS)
 LAUNCH = ["C:/Program Files/O'Brien \u2019/python.exe", "-I", "-S", "C:/$a & b/hooks/entry.py"]
-Snapshot = dict[str, "bytes | str | None"]
 
 
 @pytest.fixture(autouse=True)
 def no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installer.launcher, "compile_hot_modules", lambda root: None)
-
-
-@pytest.fixture
-def state(hermetic_home: Path) -> StatePaths:
-    return StatePaths(hermetic_home / ".skill_learner")
 
 
 @pytest.fixture
@@ -56,17 +51,9 @@ def target(request: pytest.FixtureRequest) -> Target:
     return get_target(request.param)
 
 
-def snapshot(folder: Path) -> Snapshot:
+def snapshot(folder: Path) -> Contents:
     """All but the state folder, which has times in it."""
-    found: Snapshot = {}
-    for path in sorted(folder.rglob("*")):
-        if ".skill_learner" in path.relative_to(folder).parts:
-            continue
-        if path.is_symlink():
-            found[str(path.relative_to(folder))] = os.readlink(path)
-        else:
-            found[str(path.relative_to(folder))] = path.read_bytes() if path.is_file() else None
-    return found
+    return contents_of(folder, without=".skill_learner")
 
 
 def hooks_in(entry: Any) -> list[Any]:
