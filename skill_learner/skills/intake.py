@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
-from skill_learner.files import atomic_write, ensure_private_dir, locked
+from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.models import Skill
 from skill_learner.skills.bulk import BulkFiles
 from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, with_further_files
@@ -27,6 +27,7 @@ from skill_learner.skills.history import (
     new_change,
     now,
 )
+from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
@@ -120,14 +121,8 @@ class SkillIntake:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the library's lock; every method below is called within."""
-        ensure_private_dir(self.skills_dir)
-        try:
-            with locked(self.skills_dir / ".lock", timeout=self._lock_timeout):
-                yield
-        except TimeoutError as error:
-            raise LibraryError(
-                f"the library {self.skills_dir} is busy in another process", "Try again."
-            ) from error
+        with library_lock(self.skills_dir, self._lock_timeout):
+            yield
 
     def create(
         self, name: str, arriving: ArrivingSkill, *, prefix: str, actor: str, why: str

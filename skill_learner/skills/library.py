@@ -13,12 +13,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
-from skill_learner.files import ensure_private_dir, locked
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
 from skill_learner.skills.encounters import EncounterStore
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
+from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.patching import occurrence_lines, replace_once
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.proofs import ProofStore
@@ -349,14 +349,9 @@ class SkillLibrary:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        ensure_private_dir(self.skills_dir)
         try:
-            with locked(self.skills_dir / ".lock", timeout=self._lock_timeout):
+            with library_lock(self.skills_dir, self._lock_timeout):
                 yield
-        except TimeoutError as error:
-            raise LibraryError(
-                f"the library {self.skills_dir} is busy in another process", "Try again."
-            ) from error
         except OSError as error:
             raise LibraryError(f"the library could not be written: {error}") from error
 

@@ -61,7 +61,6 @@ _KINDS = {
     "StopFailure": TURN_END,
     "SessionEnd": SESSION_END,
 }
-_LAUNCHER = ".skill_learner/hook.sh"
 
 
 # -- hot: one hook call ------------------------------------------------------------------------
@@ -135,7 +134,9 @@ def event_key(event: str, payload: "Mapping[str, Any]") -> tuple[str, bool]:
 
 def command_line(event: str) -> str:
     """The registered POSIX sh line: the same bytes on every machine, for every user and version."""
-    return f'h="${{HOME:-}}/{_LAUNCHER}"; [ -r "$h" ] || exit 0; set -- {NAME} {event}; . "$h"'
+    from skill_learner.targets.registered_line import launching
+
+    return launching(NAME, event)
 
 
 def exec_form(event: str, launch: "list[str]") -> "dict[str, Any]":
@@ -175,15 +176,10 @@ def is_own_index(data: bytes, index: bytes) -> bool:
 
 
 def is_our_command(command: str) -> bool:
-    """Whether a registered command is ours, of this or any other version: every version begins by
-    naming the launcher, sets this target, and ends by sourcing it. A command of the user's that
-    only mentions or wraps the launcher is not ours."""
-    text = command.strip()
-    return (
-        text.startswith(f'h="${{HOME:-}}/{_LAUNCHER}";')
-        and f" set -- {NAME} " in text
-        and text.endswith('. "$h"')
-    )
+    """Whether a registered command is ours, of this or any other version."""
+    from skill_learner.targets.registered_line import is_launching
+
+    return is_launching(command, NAME)
 
 
 def is_our_hook(hook: "Mapping[str, Any]") -> bool:

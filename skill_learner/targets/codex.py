@@ -74,7 +74,6 @@ _KINDS = {
     "Interrupt": TURN_END,
     "SessionEnd": SESSION_END,
 }
-_LAUNCHER = ".skill_learner/hook.sh"
 _SAMPLE = 100
 
 
@@ -186,8 +185,9 @@ def command_line(event: str) -> str:
     """The registered line: the same bytes on every machine, for every user and version, since
     Codex trusts exactly these bytes. The user's login shell reads it, so it is one simple command
     that all of them understand."""
-    inside = f'h="${{HOME:-}}/{_LAUNCHER}"; [ -r "$h" ] || exit 0; set -- {NAME} {event}; . "$h"'
-    return f"exec sh -c '{inside}'"
+    from skill_learner.targets.registered_line import launching
+
+    return f"exec sh -c '{launching(NAME, event)}'"
 
 
 def settings_entry(event: str) -> "dict[str, Any]":
@@ -206,14 +206,16 @@ def _group(command: str, event: str) -> "dict[str, Any]":
 
 
 def is_our_hook(hook: "Mapping[str, Any]") -> bool:
-    """By the command alone: every version begins by naming the launcher and ends by sourcing it, or
-    (Windows) calls the entry script for this target."""
+    """By the command alone: it sources the launcher, or (Windows) calls the entry script for this
+    target."""
+    from skill_learner.targets.registered_line import is_launching
+
     command = hook.get("command")
     if not isinstance(command, str):
         return False
     text = command.strip()
-    if text.startswith(f'exec sh -c \'h="${{HOME:-}}/{_LAUNCHER}";'):
-        return f" set -- {NAME} " in text and text.endswith('. "$h"\'')
+    if is_launching(text, NAME, "exec sh -c '", "'"):
+        return True
     _, entry, rest = text.replace("\\", "/").partition('/hooks/entry.py"')
     return text.startswith('"') and bool(entry) and rest.split()[-2:-1] == [NAME]
 

@@ -75,7 +75,6 @@ _KINDS = {
     "Stop": TURN_END,
     "SessionEnd": SESSION_END,
 }
-_LAUNCHER = ".skill_learner/hook.sh"
 _PROMPT_SAMPLE = 100
 
 
@@ -240,8 +239,9 @@ def command_line(event: str) -> str:
     reads the payload, and a comment at its end would let the shell run the payload. So it is one
     simple command, with everything else inside.
     """
-    inside = f'h="${{HOME:-}}/{_LAUNCHER}"; [ -r "$h" ] || exit 0; set -- {NAME} {event}; . "$h"'
-    return f"sh -c '{inside}'"
+    from skill_learner.targets.registered_line import launching
+
+    return f"sh -c '{launching(NAME, event)}'"
 
 
 def settings_entry(event: str) -> "dict[str, Any]":
@@ -262,14 +262,16 @@ def _powershell_quoted(word: str) -> str:
 
 
 def is_our_hook(hook: "Mapping[str, Any]") -> bool:
-    """By the command alone: every version begins by naming the launcher and ends by sourcing it, or
-    (Windows) calls the entry script for this target."""
+    """By the command alone: it sources the launcher, or (Windows) calls the entry script for this
+    target."""
+    from skill_learner.targets.registered_line import is_launching
+
     command = hook.get("command")
     if not isinstance(command, str):
         return False
     text = command.strip()
-    if text.startswith(f'sh -c \'h="${{HOME:-}}/{_LAUNCHER}";'):
-        return f" set -- {NAME} " in text and text.endswith('. "$h"\'')
+    if is_launching(text, NAME, "sh -c '", "'"):
+        return True
     words = text.replace("\\", "/")
     return words.startswith("& '") and "/hooks/entry.py' " in words and f" '{NAME}' '" in words
 
