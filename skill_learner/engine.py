@@ -231,6 +231,15 @@ class SkillEngine:
 
     # -- for integrations ------------------------------------------------------------------------
 
+    @property
+    def is_prepared(self) -> bool:
+        return self._built is not None
+
+    @never_raises(None)
+    def prepare(self) -> None:
+        """Build now what the first use would build: beside an event loop, not on it."""
+        _ = self._parts
+
     def begin_session(self, session: str | None = None) -> str:
         """Start a session (or go on with one of that name) for this thread or task."""
         session_id = self._parts.sessions.begin(session)

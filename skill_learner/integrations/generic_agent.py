@@ -184,12 +184,13 @@ class _Turn:
 
     async def begin_async(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AgentCall:
         """The search reads files, so it runs beside the event loop."""
-        call = self._read(args, kwargs)
         try:
             asyncio.get_running_loop()
         except RuntimeError:  # another framework's loop
-            return self._inject(call)
-        return await asyncio.to_thread(self._inject, call)
+            return self.begin(args, kwargs)
+        if not self._engine.is_prepared:
+            await asyncio.to_thread(self._engine.prepare)
+        return await asyncio.to_thread(self._inject, self._read(args, kwargs))
 
     def piece(self, piece: Any) -> None:
         with _quietly(self._engine.faults):

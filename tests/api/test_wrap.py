@@ -426,3 +426,30 @@ def test_an_answer_that_refuses_every_question_is_passed_on(make_loop: Loops, no
     assert loop.wrap(lambda messages: answer)([*LEAK, answer, None, 5]) is answer
     loop.end_session()
     assert loop.get_stats()["faults"] == 0
+
+
+def test_nothing_is_built_on_an_event_loop(
+    make_loop: Loops, nothing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skill_learner import engine_wiring
+
+    build, builders = engine_wiring.build_engine_parts, []
+
+    def watched(*args: Any) -> Any:
+        builders.append(threading.current_thread())
+        return build(*args)
+
+    monkeypatch.setattr(engine_wiring, "build_engine_parts", watched)
+    loop = make_loop(nothing)
+
+    @loop.wrap
+    async def agent(messages: list[Any]) -> str:
+        return "Look at the cache."
+
+    async def talk() -> None:
+        await asyncio.gather(*(agent(LEAK) for _ in range(5)))
+
+    asyncio.run(talk())
+    assert len(builders) == 1
+    assert builders[0] is not threading.current_thread()
+    assert loop.get_stats()["turns"] == 5
