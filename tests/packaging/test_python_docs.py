@@ -9,39 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from readme_blocks import READER, python_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("SKILL_LEARNER_SHARED", ROOT.parent / "shared"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 pytestmark = pytest.mark.process
-
-READER = """
-import skill_learner, sys
-assert skill_learner.__file__.startswith(sys.argv[1]), skill_learner.__file__
-from skill_learner.testing import ScriptedLLM
-
-skill = {
-    "action": "create", "name": "find-memory-leaks",
-    "description": "Use when a Python process grows: a memory leak.",
-    "body": "## Steps\\n1. Take two snapshots with tracemalloc and compare them.\\n",
-    "evidence": [{"claim": "compare two snapshots", "steps": [1, 2]}], "confidence": 0.9,
-}
-review = {"outcome": "answered", "skills": [skill], "nothing_because": ""}
-your_llm = ScriptedLLM(review, repeat_last=True)
-def your_agent_function(messages):
-    return "Take two snapshots with tracemalloc and compare them."
-messages = [
-    {"role": "user", "content": "Why does the worker leak memory?"},
-    {"role": "assistant", "content": "Take two snapshots with tracemalloc and compare them."},
-]
-"""
-"""What a reader of the documents has: an LLM, an agent function, a conversation."""
-
-
-def python_blocks(text: str) -> list[str]:
-    """Fenced blocks marked `python`; `python notest` needs what an extra installs."""
-    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
 
 
 def run(program: str, package: Path, dependencies: str, folder: Path) -> str:
