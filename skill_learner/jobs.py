@@ -17,7 +17,7 @@ import contextlib
 import json
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -53,21 +53,23 @@ class JobStore:
 
     def queue(self, wish: Wish) -> Job:
         """Queue a review of the wish's session, or merge it into the job that is open for it."""
-        if not wish.session:
+        return self.queue_all([wish])[0]
+
+    def queue_all(self, wishes: Sequence[Wish]) -> list[Job]:
+        """The same for many at once, for which the open jobs are read once; one job for each."""
+        if not all(wish.session for wish in wishes):
             raise JobError("a review needs a session id")
         with self._changing():
+            open_jobs: dict[tuple[str, str], Job] = {}
             for job in self._open():
-                if job.session == wish.session and job.owner == wish.owner:
-                    return self._write(merged(job, wish))
-            now = self._clock()
-            created = Job(
-                id=f"{int(now * 1000):013d}-{secrets.token_hex(4)}",
-                status="queued",
-                created=now,
-                updated=now,
-                **asdict(wish),
-            )
-            return self._write(created)
+                open_jobs.setdefault((job.session, job.owner), job)
+            touched = []
+            for number, wish in enumerate(wishes):
+                known = open_jobs.get((wish.session, wish.owner))
+                job = self._write(merged(known, wish) if known else self._created(wish, number))
+                open_jobs[wish.session, wish.owner] = job
+                touched.append(job)
+        return touched
 
     def take(
         self,
@@ -156,11 +158,12 @@ class JobStore:
         job, so whatever stands as running was cut off by a crash, a kill or a reboot.
         """
         with self._changing():
-            return [
-                self._requeued(job)
+            running = [
+                job
                 for job in self._open()
                 if job.status == "running" and owner in (None, job.owner)
             ]
+            return [self._requeued(job) for job in running]
 
     def get(self, job_id: str) -> Job | None:
         for folder in (self._folder, self._closed_folder):
@@ -171,7 +174,7 @@ class JobStore:
 
     def open(self) -> list[Job]:
         """Queued and running jobs, oldest first."""
-        return self._open()
+        return list(self._open())
 
     def all(self) -> list[Job]:
         """Every job that is still on record, oldest first."""
@@ -179,13 +182,9 @@ class JobStore:
         jobs.update({job.id: job for job in self._in(self._closed_folder)})
         return [jobs[job_id] for job_id in sorted(jobs)]
 
-    def last_closed(self, session: str) -> Job | None:
-        """The newest closed job of a session."""
-        for path in sorted(self._closed_folder.glob("*.json"), reverse=True):
-            job = self._read(path)
-            if job is not None and job.session == session:
-                return job
-        return None
+    def last_closed(self) -> dict[str, Job]:
+        """The newest closed job of each session."""
+        return {job.session: job for job in self._in(self._closed_folder)}
 
     def forget(self, is_chosen: Callable[[Job], bool], *, dry_run: bool = False) -> int:
         """Take jobs off the record, open ones too; how many. For the holder of the review lock."""
@@ -207,6 +206,12 @@ class JobStore:
                 yield
             finally:
                 self._set_marker()
+
+    def _created(self, wish: Wish, number: int) -> Job:
+        """number: keeps the order of wishes that come at once."""
+        now = self._clock()
+        identity = f"{int(now * 1000) + number:013d}-{secrets.token_hex(4)}"
+        return Job(id=identity, status="queued", created=now, updated=now, **asdict(wish))
 
     def _set_marker(self) -> None:
         if any(job.owner == EDITOR for job in self._open()):
@@ -238,17 +243,18 @@ class JobStore:
     def _path(self, job_id: str) -> Path:
         return self._folder / f"{job_id}.json"
 
-    def _open(self) -> list[Job]:
-        """A job that was being closed when its process died lies in both folders: closed wins."""
-        return [
-            job
-            for job in self._in(self._folder)
-            if not (self._closed_folder / f"{job.id}.json").exists()
-        ]
+    def _open(self) -> Iterator[Job]:
+        """Oldest first, each read when it is asked for: whoever wants the first pays for no more. A
+        job that was being closed when its process died lies in both folders: closed wins."""
+        for job in self._in(self._folder):
+            if not (self._closed_folder / f"{job.id}.json").exists():
+                yield job
 
-    def _in(self, folder: Path) -> list[Job]:
-        jobs = (self._read(path) for path in sorted(folder.glob("*.json")))
-        return [job for job in jobs if job is not None]
+    def _in(self, folder: Path) -> Iterator[Job]:
+        for path in sorted(folder.glob("*.json")):
+            job = self._read(path)
+            if job is not None:
+                yield job
 
     @staticmethod
     def _read(path: Path) -> Job | None:

@@ -233,6 +233,7 @@ class BackgroundReviewer:
         """Queue the conversations of processes that ended without a word."""
         jobs = self._services.jobs
         busy = {job.session for job in jobs.open()}
+        closed = jobs.last_closed()
         for conversation in self._store.all():
             if conversation.provider != self._provider or conversation.session in busy:
                 continue
@@ -240,7 +241,7 @@ class BackgroundReviewer:
                 if conversation.ended or not process_runs(conversation.pid):
                     self._store.remove(conversation.session)
                 continue
-            last = jobs.last_closed(conversation.session)
+            last = closed.get(conversation.session)
             given_up = last is not None and last.status != "done"
             if not given_up and not process_runs(conversation.pid):
                 self._store.mark_ended(conversation.session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,18 +34,18 @@ def collect_requests(
     ended, a session's end that session, a recovery the session it names, or all whose client is
     gone.
     """
-    touched: dict[str, Job] = {}
-    for file in request_files(paths):
+    requests: list[dict[str, str]] = []
+    files = request_files(paths)
+    for file in files:
         try:
-            request = _read_request(file)
+            requests.append(_read_request(file))
         except FileNotFoundError:  # taken by another process
             continue
         except (OSError, UnicodeError) as error:
             log(f"{file}: cannot be read ({error}); removed")
-            request = {}
-        for wish in _wishes(paths, request):
-            job = jobs.queue(_delayed(jobs, wish))
-            touched[job.id] = job
+    wishes = list(_delayed(jobs, _wishes(paths, requests)))
+    touched = {job.id: job for job in jobs.queue_all(wishes)} if wishes else {}
+    for file in files:
         with contextlib.suppress(OSError):
             file.unlink()
     return list(touched.values())
@@ -75,28 +75,30 @@ def _read_request(file: Path) -> dict[str, str]:
     return {key.strip(): value for key, _, value in pairs}
 
 
-def _wishes(paths: StatePaths, request: dict[str, str]) -> Iterator[Wish]:
-    reason = request.get("reason", "")
-    session = request.get("session", "")
-    key = request.get("key", "")
-    if reason == "recover" and not session:
+def _wishes(paths: StatePaths, requests: Sequence[dict[str, str]]) -> Iterator[Wish]:
+    """However many requests there are, each journal is read once for all of them."""
+    told = [(one.get("reason", ""), one.get("session", ""), one.get("key", "")) for one in requests]
+    if any(reason == "recover" and not session for reason, session, _ in told):
         yield from _recovered(paths)
-    if reason == "nudge" and key:
-        yield from _project_sessions(paths, key)
-    if reason in ("nudge", "session_end", "recover") and session:
-        yield Wish(
-            session=session,
-            project=request.get("project", ""),
-            project_key=key,
-            editor=request.get("editor", ""),
-            reason=reason,
-            journal=str(journal_path(paths, session)),
-        )
+    nudged = {key for reason, _, key in told if reason == "nudge" and key}
+    if nudged:
+        yield from _project_sessions(paths, nudged)
+    for request, (reason, session, key) in zip(requests, told, strict=True):
+        if reason in ("nudge", "session_end", "recover") and session:
+            yield Wish(
+                session=session,
+                project=request.get("project", ""),
+                project_key=key,
+                editor=request.get("editor", ""),
+                reason=reason,
+                journal=str(journal_path(paths, session)),
+            )
 
 
-def _project_sessions(paths: StatePaths, key: str) -> Iterator[Wish]:
+def _project_sessions(paths: StatePaths, keys: Collection[str]) -> Iterator[Wish]:
     for journal, records in _unreviewed(paths):
-        if records[-1].project_key == key and (_turn_has_ended(records) or _is_silent(records)):
+        ours = records[-1].project_key in keys
+        if ours and (_turn_has_ended(records) or _is_silent(records)):
             yield _wish(_session_id(journal, records), journal, records[-1], "nudge")
 
 
@@ -154,10 +156,13 @@ def _wish(session: str, journal: Path, record: JournalRecord, reason: str) -> Wi
     )
 
 
-def _delayed(jobs: JobStore, wish: Wish) -> Wish:
-    if wish.reason not in ("nudge", "recover"):
-        return wish
-    last = jobs.last_closed(wish.session)
-    if last is None or last.status != "failed":
-        return wish
-    return replace(wish, not_before=last.updated + RETRY_SECONDS)
+def _delayed(jobs: JobStore, wishes: Iterable[Wish]) -> Iterator[Wish]:
+    closed: dict[str, Job] | None = None
+    for wish in wishes:
+        if wish.reason in ("nudge", "recover"):
+            closed = jobs.last_closed() if closed is None else closed
+            last = closed.get(wish.session)
+            if last is not None and last.status == "failed":
+                yield replace(wish, not_before=last.updated + RETRY_SECONDS)
+                continue
+        yield wish

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, remove_old_drafts
 from skill_learner.job import EDITOR, Job
-from skill_learner.journal import read_journal
+from skill_learner.journal import JournalReading, read_journal
 from skill_learner.journal_retention import prune_journals
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
@@ -58,6 +59,8 @@ class _Run:
     by_hand: bool
     ended: list[Job] = field(default_factory=list)
     passed_over: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+    """Projects whose tally is to be counted anew at the end."""
 
 
 def run_jobs(
@@ -84,6 +87,7 @@ def run_jobs(
                 for job in services.jobs.requeue_interrupted("editor"):
                     _note_interrupted(run, job)
                 _run_queue(run)
+                _count_anew(run)
                 _tidy(services)
         except AnotherReviewRunsError:
             return run.ended
@@ -185,7 +189,8 @@ def _review(run: _Run, job: Job) -> JobOutcome:
     journal = Path(job.journal) if job.journal else None
     manual = job.reason == "manual"
     mark = 0 if manual or journal is None else read_mark(services.paths, job.session)
-    end = read_journal(journal, mark).end if journal is not None else 0
+    unseen = read_journal(journal, mark) if journal is not None else JournalReading((), 0, 0)
+    end = unseen.end
     if journal is not None and journal.exists() and end <= mark:
         return nothing("nothing new since the last review")
     transcript = Path(job.transcript) if job.transcript else None
@@ -206,7 +211,7 @@ def _review(run: _Run, job: Job) -> JobOutcome:
             _publish(services, job, project, key)
     if outcome.skills_written and key:
         news.tell(services.paths, key, outcome.skills_written)
-    _mark_reviewed(services, job.session, key, end)
+    _mark_reviewed(run, job.session, key, unseen)
     return outcome
 
 
@@ -218,12 +223,25 @@ def _publish(services: PipelineServices, job: Job, project: str, key: str) -> No
         log_fault(services.paths.review_log, f"job {job.id}: publishing to {project}: {error}")
 
 
-def _mark_reviewed(services: PipelineServices, session: str, key: str, end: int) -> None:
-    if end:
-        write_mark(services.paths, session, end)
+def _mark_reviewed(run: _Run, session: str, key: str, seen: JournalReading) -> None:
+    paths = run.services.paths
+    marked = read_mark(paths, session)
+    if seen.end:
+        write_mark(paths, session, seen.end)
+    counted = Counter(
+        record.project_key for record in seen.records if record.counts and record.end > marked
+    )
+    for of, count in counted.items():
+        tally.cover(paths, of, count)
     if key:
-        record = load_project(services.paths, key)
-        tally.rebuild(services.paths, key, record.aliases if record else ())
+        run.keys.add(key)
+
+
+def _count_anew(run: _Run) -> None:
+    for key in run.keys:
+        record = load_project(run.services.paths, key)
+        tally.rebuild(run.services.paths, key, record.aliases if record else ())
+    run.keys.clear()
 
 
 def _note_interrupted(run: _Run, job: Job) -> None:
@@ -235,7 +253,7 @@ def _note_interrupted(run: _Run, job: Job) -> None:
         return
     run.ended.append(job)
     if job.journal:
-        _mark_reviewed(services, job.session, job.project_key, read_journal(Path(job.journal)).end)
+        _mark_reviewed(run, job.session, job.project_key, read_journal(Path(job.journal)))
 
 
 def _tidy(services: PipelineServices) -> None:

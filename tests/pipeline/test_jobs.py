@@ -232,3 +232,23 @@ def test_only_the_own_interrupted_jobs_are_put_back(jobs: JobStore, make_wish: M
     assert jobs.take() is not None
     assert jobs.take() is not None
     assert [job.session for job in jobs.requeue_interrupted("editor")] == ["s2"]
+
+
+def test_a_long_row_costs_each_job_the_same(
+    jobs: JobStore, make_wish: MakeWish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"s{number:02}" for number in range(20)]
+    queued = jobs.queue_all([make_wish(name) for name in names])
+    assert [job.session for job in jobs.open()] == names == [job.session for job in queued]
+    reads: list[Path] = []
+    read = JobStore._read
+    monkeypatch.setattr(
+        JobStore, "_read", staticmethod(lambda path: reads.append(path) or read(path))
+    )
+    for name in names:
+        job = jobs.take()
+        assert job is not None
+        assert job.session == name
+        jobs.finish(job, "done", "fine")
+    assert len(reads) <= 6 * len(names)
+    assert not jobs.pending_marker.exists()

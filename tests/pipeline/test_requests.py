@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from skill_learner.jobs import JobStore
 from skill_learner.journal import journal_path
 from skill_learner.marks import write_mark
 from skill_learner.paths import StatePaths
+from skill_learner.pipeline import requests
 from skill_learner.pipeline.requests import RETRY_SECONDS, collect_requests, request_files
 
 Journal = Any
@@ -127,3 +129,24 @@ def test_a_session_name_that_is_no_file_name_stays_in_its_folder(
     assert job.session == "../../etc/passwd"
     assert journal_path(paths, job.session).parent == paths.journal_dir
     assert job.journal == str(journal_path(paths, job.session))
+
+
+def test_however_many_ask_each_journal_is_read_once(
+    paths: StatePaths, jobs: JobStore, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        journal.routine(name)
+        journal.request("nudge", name)
+    read: list[str] = []
+    whole = requests.read_journal
+
+    def counted(path: Path, start: int = 0) -> Any:
+        read.append(path.stem)
+        return whole(path, start)
+
+    monkeypatch.setattr(requests, "read_journal", counted)
+    collect_requests(paths, jobs)
+    assert sorted(read) == names
+    assert sessions(jobs) == dict.fromkeys(names, "nudge")
+    assert request_files(paths) == []

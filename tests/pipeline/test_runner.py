@@ -458,3 +458,35 @@ def test_what_each_call_cost_stays_with_the_job(
     (job,) = run_jobs(make_services(llm_reviewer("no answer", NOTHING)))
     assert [call["provider"] for call in job.result["calls"]] == ["scripted", "scripted"]
     assert job.result["calls"][1]["tokens_in"] > job.result["calls"][0]["tokens_in"] > 0
+
+
+def test_a_row_of_reviews_takes_each_from_the_count_and_counts_anew_at_the_end(
+    make_services: MakeServices,
+    journal: Journal,
+    paths: StatePaths,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ["s1", "s2", "s3"]
+    for name in names:
+        journal.fixed_failure(name)
+        journal.request("session_end", name)
+    journal.routine("unasked")
+    left = tally.rebuild(paths, journal.key)
+    rebuilt: list[int] = []
+    left_after: list[int] = []
+    rebuild = tally.rebuild
+
+    def counted(*given: Any) -> int:
+        rebuilt.append(tally.unreviewed(paths, journal.key))
+        return rebuild(*given)
+
+    monkeypatch.setattr(tally, "rebuild", counted)
+    run_jobs(
+        make_services(),
+        progress=lambda text: (
+            left_after.append(tally.unreviewed(paths, journal.key)) if "done" in text else None
+        ),
+    )
+    assert left_after == [left - 4, left - 8, left - 12]
+    assert rebuilt == [left - 12]
+    assert tally.unreviewed(paths, journal.key) == left - 12
