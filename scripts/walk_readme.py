@@ -35,6 +35,7 @@ class Walk:
     def __init__(self, root: Path, readme: str, interpreter: Path | None) -> None:
         self.root = root
         self.readme = readme
+        self.editors = (CHECKOUT / "docs" / "editors.md").read_text(encoding="utf-8")
         self.fast = interpreter is not None
         self.stage = Stage(root, interpreter or Path(sys.executable))
         self.stage.project = self.stage.home / "your-project"
@@ -154,14 +155,11 @@ class Walk:
 
     def written_files(self) -> None:
         project = self.stage.project
-        events = try_loop_events(project / ".claude" / "settings.json")
+        events = len(events_of(project / ".claude" / "settings.json"))
         self.line = next(try_loop.registered_commands(project, "PostToolUse"))
         (row,) = [what for where, what in self.disk_table() if "settings.json" in where]
         self.expect(events == NUMBERS[row.split()[0]], f"settings.json: {row}")
-        (editor,) = [row for row in self.editor_rows() if row[0].startswith("Claude Code")]
-        named = set(re.findall(r"\w+", editor[1]))
-        settings = json.loads((project / ".claude" / "settings.json").read_text("utf-8"))
-        self.expect(named == set(settings["hooks"]), f"hooks of Claude Code: {editor[1]}")
+        self.events_are_named("Claude Code", project / ".claude" / "settings.json")
         notes = (project / "CLAUDE.md").read_text(encoding="utf-8")
         own = notes.removeprefix("# Ours\n\nNo newline at the end").strip()
         between = own.startswith("<!--") and own.endswith("-->")
@@ -215,20 +213,15 @@ class Walk:
         self.expect(
             all(f" {name} " in listed for name in helps), f"the {len(helps)} commands are there"
         )
-        lines = [*shell_lines(self.readme), *code_spans(self.readme)]
+        lines = [*shell_lines(self.readme), *code_spans(self.readme + self.editors)]
         looked = [self.option_is_there(line, helps) for line in lines if line not in self.promised]
         self.expect(sum(looked) >= 8, f"{sum(looked)} commands with options take them")
-        sentence = re.search(r"^((?:`\w+`(?:, | and )?)+) take `--json`", self.readme, re.M)
-        if sentence is None:
-            raise StageFailed("README.md does not say what takes --json any more")
-        given = {
-            "show": [json.loads(self.learner("list", "--json"))[0]["name"]],
-            "search": ["build"],
-        }
-        names = re.findall(r"`(\w+)`", sentence[1])
-        for name in names:
+        promise = self.said("Most that show something take `--json`")
+        given = {"show": [json.loads(self.learner("list", "--json"))[0]["name"]]}
+        given["search"] = ["build"]
+        for name in ("list", "show", "search", "stats", "status", "doctor", "config", "why"):
             json.loads(self.learner(name, *given.get(name, []), "--json"))
-        self.expect(True, f"{', '.join(names)} take --json")
+        self.expect(sum("--json" in told for told in helps.values()) > len(helps) / 3, promise)
 
     def option_is_there(self, line: str, helps: dict[str, str]) -> bool:
         """Whether `line` is a command of ours with options, all of which its help names."""
@@ -290,23 +283,31 @@ class Walk:
             raise StageFailed(done.stderr)
         self.expect(len(blocks) > 0 and not done.stderr, f"{len(blocks)} blocks of Python run")
 
+    def events_are_named(self, editor: str, settings: Path) -> None:
+        """In the README their number and file, in docs/editors.md their names."""
+        (told,) = [row[2] for row in table_rows(self.readme, "editor") if row[0].startswith(editor)]
+        there = events_of(settings)
+        number = re.match(r"(\d+) events, `([^`]+)`", told)
+        same = number is not None and int(number[1]) == len(there)
+        self.expect(same and str(settings).endswith(number[2] if number else "?"), told)
+        (names,) = [row[1] for row in table_rows(self.editors, "editor") if row[0] == editor]
+        self.expect(set(re.findall(r"\w+", names)) == there, f"{editor} fires {names}")
+
     def other_editors(self) -> None:
-        """Each in a project of its own: the files and the number of hooks of its row."""
-        for name, settings in (("cursor", ".cursor/hooks.json"), ("codex", ".codex/hooks.json")):
+        """Each in a project of its own: the files and the events of its row."""
+        for name, title in (("cursor", "Cursor"), ("codex", "Codex CLI")):
             project = self.stage.home / name
             project.mkdir()
             self.shell(f"git init --quiet && skill-learner init --target {name}", cwd=project)
-            ((where, what),) = [row for row in self.disk_table() if settings in row[0]]
+            settings = project / f".{name}" / "hooks.json"
+            ((where, what),) = [row for row in self.disk_table() if f".{name}/hooks" in row[0]]
             (number,) = [count for word, count in NUMBERS.items() if f"{word} hook" in what]
-            self.expect(try_loop_events(project / settings) == number, f"{name}: {number} hooks")
+            self.expect(len(events_of(settings)) == number, f"{name}: {number} hooks")
             for path in re.findall(r"`([^`]+)`", where):
                 self.expect((project / path).exists(), f"{name}: {path}")
-            (row,) = [row for row in self.editor_rows() if f"--target {name}`" in row[3]]
-            hooks = json.loads((project / settings).read_text("utf-8"))["hooks"]
-            self.expect(set(re.findall(r"\w+", row[1])) == set(hooks), f"{name}: {row[1]}")
-            self.shell(row[3].strip("`"), cwd=project)
-            left = set(contents(project))
-            self.expect(not left, f"`{row[3].strip('`')}` leaves nothing")
+            self.events_are_named(title, settings)
+            self.shell(f"skill-learner uninstall --target {name}", cwd=project)
+            self.expect(not contents(project), f"uninstall of {name} leaves nothing")
 
     def after_uninstall(self) -> None:
         left = {
@@ -333,14 +334,11 @@ class Walk:
     def disk_table(self) -> Sequence[tuple[str, str]]:
         return [(row[0], row[1]) for row in table_rows(self.readme, "where")]
 
-    def editor_rows(self) -> Sequence[list[str]]:
-        return list(table_rows(self.readme, "editor"))
 
-
-def try_loop_events(settings: Path) -> int:
-    """How many hooks of ours a settings file holds."""
+def events_of(settings: Path) -> set[str]:
+    """The events for which a settings file holds a hook of ours."""
     hooks: dict[str, Any] = json.loads(settings.read_text(encoding="utf-8"))["hooks"]
-    return sum(json.dumps(entries).count("hook.sh") for entries in hooks.values())
+    return {event for event, entries in hooks.items() if "hook.sh" in json.dumps(entries)}
 
 
 def contents(folder: Path, skip: Sequence[str] = ()) -> dict[str, bytes]:
