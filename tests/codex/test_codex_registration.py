@@ -25,8 +25,6 @@ from skill_learner.publish.publisher import publish
 from skill_learner.targets import codex as target
 from skill_learner.targets import get_target
 
-BLOCK = b"<!-- skill-learner:begin -->"
-
 
 @pytest.fixture
 def state(hermetic_home: Path, monkeypatch: pytest.MonkeyPatch) -> StatePaths:
