@@ -23,6 +23,7 @@ _TEST_SWITCHES = {
     "SKILL_LEARNER_SHARED",  # folder of recorded sessions
     "SKILL_LEARNER_CLAUDE",  # path of the client binary that tests/client drives
     "SKILL_LEARNER_CODEX",  # ... and the one that tests/codex drives
+    "SKILL_LEARNER_SKILLS_CLI",  # the npm `skills` CLI, which reads our exports
     "SKILL_LEARNER_CLIENT_TESTS",  # "require": a missing client fails instead of skipping
 }
 

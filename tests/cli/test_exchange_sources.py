@@ -6,6 +6,7 @@ import io
 import json
 import os
 import stat
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -236,3 +237,30 @@ def test_the_specifications_validator_accepts_what_we_export(
     with zipfile.ZipFile(tmp_path / "skills.zip") as made:
         made.extractall(tmp_path / "out")
     assert validator.validate(tmp_path / "out" / "build-site") == []
+
+
+@pytest.mark.client
+@pytest.mark.process
+def test_the_skills_cli_of_npm_lists_what_we_export(
+    run: Run, add_skill: Add, tmp_path: Path
+) -> None:
+    program = os.environ.get("SKILL_LEARNER_SKILLS_CLI")
+    if not program:
+        pytest.skip("needs npm's `skills` (SKILL_LEARNER_SKILLS_CLI)")
+    add_skill("build-site", description="Use when the site is built.")
+    add_skill("bake-bread", description="Use when bread is baked: at 200 degrees.")
+    run("export", "--format", "zip", "-o", str(tmp_path / "skills.zip"))
+    with zipfile.ZipFile(tmp_path / "skills.zip") as made:
+        made.extractall(tmp_path / "out")
+    listed = subprocess.run(
+        [program, "add", str(tmp_path / "out"), "--list"],
+        env={**os.environ, "DISABLE_TELEMETRY": "1", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+    ).stdout
+    assert "Found 2 skills" in listed
+    assert "build-site" in listed
+    assert "Use when bread is baked: at 200 degrees." in listed
