@@ -16,7 +16,7 @@ from typing import Any
 
 from skill_learner import files
 from skill_learner.errors import InstallError
-from skill_learner.git import git_exclude_file, is_git_tracked
+from skill_learner.git import git_exclude_file
 from skill_learner.hook_runtime import project_key as identity
 from skill_learner.install import records as install_records
 from skill_learner.paths import StatePaths
@@ -27,7 +27,6 @@ __all__ = [
     "Relinked",
     "forget_made_dirs",
     "git_exclude_file",
-    "is_git_tracked",
     "list_projects",
     "load_project",
     "project_key",

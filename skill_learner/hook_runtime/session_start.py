@@ -19,15 +19,15 @@ def on_start(call: HookCall, target: "ModuleType") -> bytes:
         return b""
     key = call.event.project_key.encode("ascii")
     published = read_file(call.state + b"/published/" + key, 1 << 20)
-    has_skills = bool(published)
+    has_skills, index = bool(published), b""
     if call.event.worktree != call.event.project:
         from skill_learner.hook_runtime.worktree import link_skills
 
-        has_skills = link_skills(call, target, published)
+        has_skills, index = link_skills(call, target, published)
     news = _take_news(call.state + b"/news/" + key)
-    if not has_skills and not news:
+    if not (has_skills or news or index):
         return b""
-    reply: bytes = target.start_reply(news, has_skills)
+    reply: bytes = target.start_reply(news, has_skills, index.decode("utf-8", "replace"))
     return reply
 
 

@@ -17,10 +17,11 @@ _SEED_MARK = b"skill-learner-seed:"
 _MOST_SEED = 1 << 16
 
 
-def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> bool:
+def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> "tuple[bool, bytes]":
     """Adds links that are missing and a copy of the seed skill where git carries none, takes away
     links of ours that lead nowhere; nothing else is touched. A folder of the worktree that is
-    itself a symlink is not followed. Whether there is anything for a worktree."""
+    itself a symlink is not followed. Whether there is anything for a worktree, and the index where
+    the editor has started without one."""
     old = system.umask(call.umask)
     try:
         top = call.event.worktree
@@ -30,8 +31,8 @@ def link_skills(call: HookCall, target: "ModuleType", published: bytes) -> bool:
             _link_all(top + b"/" + relative, published)
         if seed and _real_folder(top, relative + _SEED):
             _copy_seed(top + b"/" + relative + _SEED + b"/SKILL.md", seed)
-        _copy_index(call, target)
-        return bool(published or seed)
+        index = _copy_index(call, target)
+        return bool(published or seed), index if published else b""
     finally:
         system.umask(old)
 
@@ -88,20 +89,22 @@ def _copy_seed(mine: bytes, seed: bytes) -> None:
         _write(mine, seed)
 
 
-def _copy_index(call: HookCall, target: "ModuleType") -> None:
+def _copy_index(call: HookCall, target: "ModuleType") -> bytes:
+    """What was published, where the worktree had no index yet."""
     event = call.event
     relative = target.INDEX_IMPORT.encode("ascii")
     key = event.project_key.encode("ascii")
     index = read_file(call.state + b"/published/" + key + b".index.md", _MOST_INDEX)
     mine = event.worktree + b"/" + relative
     if not index or not _exists(event.project + b"/" + relative):
-        return
-    if not _real_folder(event.worktree, relative.rpartition(b"/")[0]):
-        return
-    index = target.own_index(index, read_file(event.project + b"/" + relative, _MOST_INDEX))
-    if _is_link(mine) or read_file(mine, _MOST_INDEX) == index:
-        return
-    _write(mine, index)
+        return b""
+    if not _real_folder(event.worktree, relative.rpartition(b"/")[0]) or _is_link(mine):
+        return b""
+    own = target.own_index(index, read_file(event.project + b"/" + relative, _MOST_INDEX))
+    is_new = not _exists(mine)
+    if is_new or read_file(mine, _MOST_INDEX) != own:
+        _write(mine, own)
+    return index if is_new else b""
 
 
 def _write(path: bytes, data: bytes) -> None:

@@ -89,16 +89,19 @@ def read_event(
     return event
 
 
-def start_reply(message: str, reload_skills: bool) -> bytes:
-    """What SessionStart prints: a line for the user (never the model), and whether skills were
-    written that the editor should read now. b"" when there is nothing to say."""
+def start_reply(message: str, reload_skills: bool, index: str = "") -> bytes:
+    """What SessionStart prints: a line for the user (never the model), whether skills were written
+    that the editor should read now, and what the model is told. b"" when there is nothing to say.
+    """
     parts = []
-    if message:
+    if message or index:
         from skill_learner.hook_runtime.json_bytes import ascii_string
-
+    if message:
         parts.append(b'"systemMessage":' + ascii_string(message))
-    if reload_skills:
-        parts.append(b'"hookSpecificOutput":{"hookEventName":"SessionStart","reloadSkills":true}')
+    if reload_skills or index:
+        told = b',"reloadSkills":true' if reload_skills else b""
+        told += b',"additionalContext":' + ascii_string(index) if index else b""
+        parts.append(b'"hookSpecificOutput":{"hookEventName":"SessionStart"' + told + b"}")
     return b"{" + b",".join(parts) + b"}\n" if parts else b""
 
 

@@ -120,14 +120,18 @@ def _client_pid() -> int:
     return parent if parent > 1 else 0
 
 
-def start_reply(message: str, reload_skills: bool) -> bytes:
+def start_reply(message: str, reload_skills: bool, index: str = "") -> bytes:
     """News for the user, not the model. A key that Codex does not know would fail the hook; skills
     are read at each start anyway."""
-    if not message:
+    if not message and not index:
         return b""
     from skill_learner.hook_runtime.json_bytes import ascii_string
 
-    return b'{"systemMessage":' + ascii_string(message) + b"}\n"
+    parts = [b'"systemMessage":' + ascii_string(message)] if message else []
+    if index:
+        context = context_reply("SessionStart", _for_codex(index)).strip()
+        parts.append(context[1:-1])
+    return b"{" + b",".join(parts) + b"}\n"
 
 
 def context_reply(event: str, text: str) -> bytes:

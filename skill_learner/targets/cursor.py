@@ -115,13 +115,14 @@ def read_event(
     return event
 
 
-def start_reply(message: str, reload_skills: bool) -> bytes:
-    """News only: the skills are in a folder that Cursor lists, the index in its rules."""
-    if not message:
+def start_reply(message: str, reload_skills: bool, index: str = "") -> bytes:
+    """All of it goes to the model; the skills are in a folder that Cursor lists."""
+    text = "\n\n".join(part for part in (message, _for_cursor(index) if index else "") if part)
+    if not text:
         return b""
     from skill_learner.hook_runtime.json_bytes import ascii_string
 
-    return b'{"additional_context":' + ascii_string(message) + b"}\n"
+    return b'{"additional_context":' + ascii_string(text) + b"}\n"
 
 
 def context_reply(event: str, text: str) -> bytes:

@@ -62,8 +62,9 @@ class Target(Protocol):
         name: of the event that the line was registered for; the payload knows better.
         """
 
-    def start_reply(self, message: str, reload_skills: bool) -> bytes:
-        """What the start of a session prints: news, and whether to read the skills anew."""
+    def start_reply(self, message: str, reload_skills: bool, index: str = "") -> bytes:
+        """What the start of a session prints: news, whether to read the skills anew, and for the
+        model the index where the editor has read its notes before we could write it."""
 
     def context_reply(self, event: str, text: str) -> bytes:
         """What is printed so that the model sees `text` beside a prompt or a tool's result; b"" for

@@ -352,7 +352,9 @@ def test_a_fresh_worktree_gets_skills_and_index(cursor: CursorSandbox, *, both: 
     }
     line = cursor.line("sessionStart")
     done = cursor.start(["/bin/sh", "-c", line], json.dumps(payload).encode(), cwd=worktree)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stderr) == (0, b"")
+    told = "## Learned skills\n\nby reading its SKILL.md\n"
+    assert json.loads(done.stdout) == {"additional_context": told}
     assert (worktree / folder / "a-skill").is_symlink()
     rule = (worktree / ".cursor/rules/skill-learner.mdc").read_text()
     assert "alwaysApply: true\n---\n" in rule

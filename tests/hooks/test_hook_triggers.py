@@ -364,7 +364,10 @@ def test_fresh_worktree_gets_links_and_index(hooks: Any, worktree: Path) -> None
     foreign.symlink_to("/nonexistent/elsewhere")
     environ = hooks.environ(CLAUDE_PROJECT_DIR=str(worktree))
     out = hooks.run("SessionStart", source(hooks, "startup"), environ)
-    assert json.loads(out)["hookSpecificOutput"]["reloadSkills"] is True
+    told = json.loads(out)["hookSpecificOutput"]
+    assert (told["reloadSkills"], told["additionalContext"]) == (True, "# Index\n")
+    out = hooks.run("SessionStart", source(hooks, "startup"), environ)
+    assert "additionalContext" not in json.loads(out)["hookSpecificOutput"]  # it is in the notes
     link = worktree / ".claude" / "skills" / "a-skill"
     assert link.is_symlink()
     assert (link / "SKILL.md").is_file()

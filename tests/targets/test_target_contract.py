@@ -177,6 +177,11 @@ def test_replies_are_one_ascii_json_object_or_nothing(target: Target) -> None:
     reply = target.start_reply('learned "x" \u2028 \U0001f41b\n', True)
     assert isinstance(json.loads(reply.decode("ascii")), dict)
     assert reply.count(b"\n") == 1
+    for news in ("", "learned"):
+        value = json.loads(target.start_reply(news, True, "- `a-skill`: ü"))
+        told = value.get("hookSpecificOutput", {}).get("additionalContext")
+        assert (told or value["additional_context"]).endswith("- `a-skill`: ü")
+        assert news in json.dumps(value)
 
 
 def test_who_fired_is_told_by_the_payload() -> None:
