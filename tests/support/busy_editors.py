@@ -19,9 +19,15 @@ from typing import Any
 from hook_sandbox import CHECKOUT, SESSION, HookSandbox
 
 from skill_learner.hook_runtime.launcher import render_hook_sh
+from skill_learner.jobs import JobStore
 from skill_learner.journal import read_journal
+from skill_learner.paths import StatePaths
+from skill_learner.skills.library import SkillLibrary
 
 _MARK = "SKILL_LEARNER_TEST_RUN"
+_MAY_REFUSE = {"approve", "undo"}
+"""Commands on a skill that somebody may have archived, approved or changed at this moment: those
+end with 4 (the library refuses) and say why. Every other command ends with 0."""
 
 
 @dataclass
@@ -72,6 +78,9 @@ class BusyProject:
         text = done.stdout + done.stderr
         if "locked" in text or "unexpected" in text or "Traceback" in text:
             self.tally.fault(f"{' '.join(arguments)}: {text[-400:]}")
+        refused = done.returncode == 4 and arguments[0] in _MAY_REFUSE and done.stderr.strip()
+        if done.returncode and not refused:
+            self.tally.fault(f"{' '.join(arguments)}: ended with {done.returncode}: {text[-400:]}")
         self.tally.commands[f"{arguments[0]} {done.returncode}"] += 1
         return done
 
@@ -175,9 +184,29 @@ class BusyProject:
         lost = [n for n in range(self.tally.saves) if lines.count(f"mine {n}") != 1]
         if lost:
             self.tally.fault(f"{len(lost)} of {self.tally.saves} saved lines lost: {lost[:9]}")
-        log = self.hooks.state / "hook.log"
-        if log.exists():
-            self.tally.fault(f"hook.log: {log.read_text()[:400]}")
+        for name in ("hook.log", "review.log"):
+            log = self.hooks.state / name
+            if log.exists():
+                self.tally.fault(f"{name}: {log.read_text()[:400]}")
+        self._check_library()
+
+    def _check_library(self) -> None:
+        """No skill is damaged, each history ends in its skill's bytes, and nothing is left open."""
+        library = SkillLibrary(self.hooks.state / "skills")
+        for problem in library.problems():
+            self.tally.fault(f"library: {problem.message}")
+        for skill in library.list(("active", "candidate", "archived")):
+            if library.history(skill.name)[-1].after != skill.content_hash:
+                self.tally.fault(f"{skill.name}: its history does not end in its bytes")
+        waiting = JobStore(StatePaths(self.hooks.state)).open()
+        if waiting or any((self.hooks.state / "requests").glob("*")):
+            self.tally.fault(f"left open: {waiting}")
+        drafts = list(self.root.rglob("*.sl-draft"))
+        if drafts:
+            self.tally.fault(f"left behind: {drafts}")
+        block = self.notes.read_text().partition("skill-learner:begin -->")[2]
+        if block.count("skill-learner:end -->") != 1 or "skill-learner:begin" in block:
+            self.tally.fault("the notes hold no whole block of ours, or several")
 
     def processes(self) -> list[int]:
         """Processes of this run that still live (Linux)."""
