@@ -87,7 +87,7 @@ def _stations(around: Surroundings, journal: Path | None) -> Iterator[Station]:
         return
     reading = read_journal(journal)
     yield from _recorded(around, journal, reading)
-    job = _job_of(around.paths, journal)
+    job = job_of(around.paths, journal)
     yield from _trigger(around, journal, reading, job)
     if job is None:
         return
@@ -265,7 +265,7 @@ def _listed(around: Surroundings, job: Job, skill: Skill) -> Station:
     return Station("listing", "stopped", what, "skill-learner init in that project")
 
 
-def _job_of(paths: StatePaths, journal: Path) -> Job | None:
+def job_of(paths: StatePaths, journal: Path) -> Job | None:
     """The session's newest job."""
     if not paths.jobs_dir.is_dir():
         return None

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from skill_learner.cli.output import json_option, say, show_json, show_table
+from skill_learner.cli.output import json_option, say, show_json, show_table, when
 from skill_learner.cli.settings import key_of, load, project_dir_option, root_of
 from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
-    from skill_learner.session_trace import Surroundings
+    from skill_learner.session_trace import Station, Surroundings
 
 
 @click.command()
@@ -29,6 +29,8 @@ def command(session: str, project_dir: Path, as_json: bool) -> None:
     around = surroundings(config, project_dir)
     journal = find_session(around, session)
     stations = trace(around, journal)
+    if config.remotes and journal is not None:
+        stations += _synced(config, around, journal)
     if as_json:
         name = journal.stem if journal else ""
         show_json({"session": name, "stations": [asdict(station) for station in stations]})
@@ -37,6 +39,18 @@ def command(session: str, project_dir: Path, as_json: bool) -> None:
         say(f"session {journal.stem}")
     rows = [(item.step, item.result, item.what, item.change) for item in stations]
     show_table(("step", "result", "what", "what would change it"), rows)
+
+
+def _synced(config: SkillLearnerConfig, around: Surroundings, journal: Path) -> list[Station]:
+    from skill_learner.project import list_projects
+    from skill_learner.remotes.home_skills import ScopeNames
+    from skill_learner.remotes.settings import remote_settings
+    from skill_learner.sync_trace import skills_written, sync_stations
+
+    db = config.library_paths.remotes_dir / "state.sqlite"
+    scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
+    skills = skills_written(around, journal)
+    return list(sync_stations(db, remote_settings(config.remotes), skills, scopes, when))
 
 
 def surroundings(config: SkillLearnerConfig, project_dir: Path) -> Surroundings:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -100,6 +102,40 @@ def test_why_tells_of_a_skill_that_waits_and_one_that_shows(
     link.mkdir()
     (link / "notes").touch()
     assert "is something else" in last(run_json)["what"]
+
+
+def test_why_tells_whether_a_skill_travelled_and_why_it_stayed(
+    hooks: HookSandbox, run: Run, run_json: Run, tmp_path: Path
+) -> None:
+    run("init", "--target", "claude-code", "--provider", "offline")
+    learn_something(hooks)
+    run("review", "--session", SESSION)
+    assert "sync" not in [station["step"] for station in run_json("why")["stations"]]
+    bare = tmp_path / "team.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(bare)], check=True)
+    run("remote", "add", "team", str(bare))
+    (row,) = run_json("list", "--all")
+    name = row["name"]
+    if row["state"] != "active":
+        assert "only active ones travel" in last(run_json)["what"]
+        assert last(run_json)["change"].startswith(f"skill-learner approve {name}")
+        run("approve", name)
+    station = last(run_json)
+    assert (station["step"], station["result"]) == ("sync", "stopped")
+    assert "was not sent yet, last sync never" in station["what"]
+    assert station["change"] == "skill-learner sync team"
+    run("sync")
+    assert (last(run_json)["result"], last(run_json)["change"]) == ("ok", "")
+    assert "is shared, last sync" in last(run_json)["what"]
+    path = Path(run_json("show", name)["path"])
+    path.write_text(path.read_text() + "\nghp_" + "a1B2c3D4e5" * 3 + "f6G7h8\n")
+    run("sync")
+    assert f"{name} stays at home: it holds what must not leave" in last(run_json)["what"]
+    assert str(path) in last(run_json)["change"]
+    shutil.rmtree(bare)
+    path.write_text(path.read_text().rpartition("\nghp_")[0] + "\nAnd so on.\n")
+    run("sync", code=8)
+    assert "the last sync failed" in last(run_json)["what"]
 
 
 def test_why_names_a_failed_review_and_a_queued_one(
