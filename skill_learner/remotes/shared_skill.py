@@ -24,7 +24,7 @@ from skill_learner.exchange.safe_files import (
     check_path,
     is_skill_file,
 )
-from skill_learner.skills.frontmatter import parse, render
+from skill_learner.skills.frontmatter import check_writable, parse, render
 from skill_learner.skills.reader import PREFIX
 from skill_learner.skills.validation import name_faults
 
@@ -34,6 +34,7 @@ MOST_LINEAGE = 60
 MOST_SESSIONS = 200
 _LONGEST = 500
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _HASH = re.compile(r"[0-9a-f]{16,64}")
 
 
@@ -160,7 +161,7 @@ def read_shared(name: str, files: Files) -> SharedSkill:
         further=normal_lines(parsed.further),
         **told,
     )
-    shared.skill_file()  # a name, key or description that could not be written here is refused now
+    check_writable(name, shared.description, shared.metadata)
     return shared
 
 
@@ -239,5 +240,4 @@ def _clean(text: str) -> str:
 
 
 def _sha256(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(_JSON.encode(value).encode("ascii")).hexdigest()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,7 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
 _WRITTEN_KEYS = frozenset({"name", "description", "license", "metadata"})
+_JSON = json.JSONEncoder(ensure_ascii=False)
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -92,14 +93,7 @@ def render(
     and metadata keys."""
     metadata = metadata or {}
     description = description.strip()
-    faults = name_faults(name) + description_faults(description)
-    faults += [
-        f"metadata key {key!r} is not lower-case words joined by hyphens"
-        for key in metadata
-        if _METADATA_KEY.fullmatch(key) is None
-    ]
-    if faults:
-        raise SkillFormatError(f"skill {name!r} cannot be written: " + "; ".join(faults))
+    check_writable(name, description, metadata)
     lines = ["---", f"name: {_scalar(name)}", f"description: {_quoted(description)}"]
     if license:
         lines.append(f"license: {_quoted(license)}")
@@ -111,6 +105,18 @@ def render(
     return text.encode("utf-8")
 
 
+def check_writable(name: str, description: str, metadata: Iterable[str]) -> None:
+    """SkillFormatError with every reason why `render` has no form for these."""
+    faults = name_faults(name) + description_faults(description)
+    faults += [
+        f"metadata key {key!r} is not lower-case words joined by hyphens"
+        for key in metadata
+        if _METADATA_KEY.fullmatch(key) is None
+    ]
+    if faults:
+        raise SkillFormatError(f"skill {name!r} cannot be written: " + "; ".join(faults))
+
+
 def _scalar(text: str) -> str:
     plain = _PLAIN_NAME.fullmatch(text) is not None and text not in _YAML_WORDS
     return text if plain else _quoted(text)
@@ -119,7 +125,7 @@ def _scalar(text: str) -> str:
 def _quoted(text: str) -> str:
     """A double-quoted scalar that JSON and YAML read alike. Three dashes in a row are broken by an
     escape, since some readers cut the front matter at the first `---` wherever it stands."""
-    quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
+    quoted = _JSON.encode(_SURROGATE.sub("\ufffd", text))
     quoted = _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
     return quoted.replace("---", "--\\u002d")
 

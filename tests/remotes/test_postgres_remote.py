@@ -227,6 +227,38 @@ def test_a_server_that_restarts_is_found_again(make_home: MakeHome, postgres_ser
     keeps.close()
 
 
+def test_connections_that_the_server_ends_at_any_moment_lose_nothing(
+    make_home: MakeHome, postgres_url: str
+) -> None:
+    import psycopg
+
+    one, two = make_home("one"), make_home("two")
+    for number in range(30):
+        one.add(f"s-{number}")
+    done = threading.Event()
+
+    def ending() -> None:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            while not done.wait(0.02):
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+                )
+
+    thread = threading.Thread(target=ending)
+    thread.start()
+    try:
+        for home in (one, two, one, two):
+            home.synchroniser().sync()  # what it could not do is a note
+    finally:
+        done.set()
+        thread.join()
+    one.sync()
+    two.sync()
+    assert len(two.names()) == 30
+    assert one.sync().outcomes == two.sync().outcomes == []
+
+
 def test_kills_at_any_moment_leave_old_or_new(
     make_home: MakeHome, postgres_url: str, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,11 +140,31 @@ def test_an_edit_by_hand_is_sent_when_nobody_else_changed_it(make_home: MakeHome
     assert "Third, by hand." in one.library.get("deploy").body
 
 
-def test_a_pinned_skill_is_not_changed(make_home: MakeHome) -> None:
-    one, two = make_home("one"), make_home("two", pin=("deploy",))
-    one.add("deploy")
+@pytest.mark.parametrize("skew", [-3600.0, 3600.0])
+def test_a_clock_that_is_an_hour_off_loses_no_change(
+    make_home: MakeHome, skew: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First by one.")
     one.sync()
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + skew)
+    two.patch("deploy", "Third step.", "Third by two.")
+    assert words(two.sync()) == {"deploy": "merged"}
+    monkeypatch.undo()
+    one.sync()
+    assert one.library.get("deploy").body == two.library.get("deploy").body
+    assert "First by one." in one.library.get("deploy").body
+    assert "Third by two." in one.library.get("deploy").body
+    assert one.sync().outcomes == two.sync().outcomes == []
+
+
+def test_a_pinned_skill_is_not_changed_and_its_pin_stays_here(make_home: MakeHome) -> None:
+    one, two = both_with_deploy(make_home)
+    two.settings = replace(two.settings, pin=("deploy",))
+    two.library.pins.set("deploy", True)
     two.sync()
+    assert one.library.pins.names() == set()
     one.patch("deploy", "First step.", "First by one.")
     one.sync()
     assert words(two.sync()) == {"deploy": "kept, pinned"}
