@@ -17,8 +17,11 @@ from skill_learner.cli.output import when
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.install.status import ScopeStatus
 
-_TESTED_FROM, _TESTED_TO = (2, 1, 197), (2, 1, 332)
-"""Versions of Claude Code that the hooks were run with."""
+_TRIED = {
+    "claude": ((2, 1, 197), (2, 1, 332), "claude update"),
+    "codex": ((0, 171, 0), (0, 171, 0), "npm install -g @openai/codex"),
+}
+"""Oldest and newest version of a client that the hooks were run with, and what updates it."""
 _SLOW = 0.25
 _RUNS = 5
 _PATIENCE = 10
@@ -57,24 +60,28 @@ def check_register(config: SkillLearnerConfig) -> Iterator[Finding]:
 
 def check_clients() -> Iterator[Finding]:
     """The editors' programs, and whether this version of theirs is one we know."""
-    found = shutil.which("claude")
-    if not found:
-        yield Finding("claude", NOTE, "not on PATH", "only the claude-cli reviewer needs it")
-        return
+    for program, (oldest, newest, update) in _TRIED.items():
+        found = shutil.which(program)
+        if found:
+            yield _version(program, found, oldest, newest, update)
+        elif program == "claude":
+            yield Finding(program, NOTE, "not on PATH", "only the claude-cli reviewer needs it")
+
+
+def _version(
+    program: str, found: str, oldest: tuple[int, ...], newest: tuple[int, ...], update: str
+) -> Finding:
     version = _version_of(found)
     if not version:
-        yield Finding("claude", NOTE, f"{found} does not tell its version")
-        return
+        return Finding(program, NOTE, f"{found} does not tell its version", update)
     text = ".".join(map(str, version))
-    if version < _TESTED_FROM:
-        oldest = ".".join(map(str, _TESTED_FROM))
-        what = f"{found} is {text}; hooks were tried from {oldest} on"
-        yield Finding("claude", NOTE, what, "claude update")
-    elif version > _TESTED_TO:
-        newest = ".".join(map(str, _TESTED_TO))
-        yield Finding("claude", OK, f"{found} {text}; newer than what was tried ({newest})")
-    else:
-        yield Finding("claude", OK, f"{found} {text}: hooks, index and skills work")
+    if version < oldest:
+        what = f"{found} is {text}; hooks were tried from {'.'.join(map(str, oldest))} on"
+        return Finding(program, NOTE, what, update)
+    if version > newest:
+        tried = ".".join(map(str, newest))
+        return Finding(program, OK, f"{found} {text}; newer than what was tried ({tried})")
+    return Finding(program, OK, f"{found} {text}: hooks, index and skills work")
 
 
 def _registration(config: SkillLearnerConfig, status: ScopeStatus) -> Finding:
@@ -167,6 +174,8 @@ def hook_seconds(interpreter: str, entry: str) -> float | None:
         state.mkdir(mode=0o700)
         program = [interpreter, "-I", "-S", entry, str(package_root()), str(state)]
         environ = {"PATH": os.environ.get("PATH", ""), "CLAUDE_PROJECT_DIR": folder}
+        if "SYSTEMROOT" in os.environ:  # without it no Python starts on Windows
+            environ["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         for _ in range(_RUNS):
             began = time.perf_counter()
             try:

@@ -103,7 +103,7 @@ def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Fin
         )
     yield _secret_scanner()
     active = library.list(ACTIVE)
-    yield from _unreadable(active)
+    yield from _unreadable(library.list(("active", "candidate")))
     yield from _held_back(library, active)
     yield from _same_names(config, project_dir, active)
     yield from _listing(config, project_dir, active)
@@ -154,7 +154,7 @@ def _same_names(
 
 def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
     for skill in skills:
-        folder = Path(skill.path).parent.name
+        named = [text for text in skill.warnings if "differs from its folder" in text]
         if not skill.description.strip():
             what = f"{skill.path} has no description, so no editor knows when to use it"
             yield Finding("skill", FAULT, what, "give it a `description`")
@@ -164,9 +164,8 @@ def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
         elif skill.ours and (faults := description_faults(skill.name, skill.description)):
             what = f"{skill.name}: its description may not trigger: {'; '.join(faults)}"
             yield Finding("skill", NOTE, what, f"reword it: {skill.path}")
-        elif folder != skill.name:
-            what = f"{skill.path}: the folder is called {folder}, the skill {skill.name}"
-            yield Finding("skill", NOTE, what, "give both the same name")
+        if named:
+            yield Finding("skill", NOTE, f"{skill.path}: {named[0]}", "give both the same name")
 
 
 def _listing(

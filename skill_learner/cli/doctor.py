@@ -44,6 +44,7 @@ def examine(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
     """Every check, in the order in which one would look."""
     from skill_learner.cli.check_editors import check_clients, check_installs, check_register
     from skill_learner.cli.check_learning import check_library, check_reviews
+    from skill_learner.cli.check_remotes import check_remotes
     from skill_learner.cli.check_state import check_state
 
     yield Finding("python", OK, f"{sys.executable} ({sys.version.split()[0]})")
@@ -51,6 +52,7 @@ def examine(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
     yield from check_register(config)
     yield from check_reviews(config)
     yield from check_library(config, project_dir)
+    yield from check_remotes(config)
     yield from check_state(config)
     yield from check_clients()
 
