@@ -148,18 +148,21 @@ class SkillIndex(Protocol):
 
     Raises IndexUnusableError when it cannot work at all (no disk, no FTS5)."""
 
-    def holds(self, stamps: Mapping[str, str]) -> bool:
-        """Whether `seal` was told exactly these, in this order, and nothing has changed since."""
+    def holds(self, mark: str) -> bool:
+        """Whether `seal` was told this mark, and nothing was written since."""
 
-    def seal(self, stamps: Mapping[str, str]) -> None:
-        """Everything with these stamps has been looked at, and is here if it can be used. Left
-        undone when another process has changed the index since this one asked for `stamps`."""
+    def seal(self, mark: str) -> None:
+        """All of the library in the state with this mark has been looked at, and is here if it can
+        be used. Left undone when another process has written since this one asked for `stamps`."""
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         """For each key, stamp and content hash as last told; empty after a rebuild."""
 
     def update(self, changed: Sequence[IndexDocument], removed: Sequence[str]) -> None:
         """Replace and remove documents, in one step."""
+
+    def finish(self) -> None:
+        """Many documents were taken in: a time to put in order what that left in pieces."""
 
     def restamp(self, stamps: Mapping[str, str]) -> None:
         """Give documents whose content is unchanged a new stamp."""

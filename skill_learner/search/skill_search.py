@@ -25,10 +25,18 @@ _BATCH = 1_000
 _MOST_READ = 300
 
 
+class LibraryLook(Protocol):
+    """See `skills.reader.LibraryLook`."""
+
+    def mark(self) -> str: ...
+
+    def stamps(self) -> dict[str, str]: ...
+
+
 class IndexedLibrary(Protocol):
     """What search needs of a library."""
 
-    def stamps(self) -> dict[str, str]: ...
+    def look(self) -> LibraryLook: ...
 
     def at(self, key: str) -> Skill: ...
 
@@ -79,7 +87,7 @@ class SkillSearch:
         states: Collection[SkillState] = ACTIVE,
     ) -> list[Skill]:
         """The skills that were written last, newest first; reads no more files than it must."""
-        stamps = self._library.stamps()
+        stamps = self._library.look().stamps()
         keys = sorted(stamps, key=lambda key: (_written(stamps[key]), key), reverse=True)
         scopes = None if scope is None else {scope, USER_SCOPE}
         found: list[Skill] = []
@@ -137,10 +145,11 @@ class SkillSearch:
             return self._sync()
 
     def _sync(self) -> int:
-        present = self._library.stamps()
-        certain = "" not in present.values()
-        if certain and self._index.holds(present):
+        look = self._library.look()
+        mark = look.mark()
+        if mark and self._index.holds(mark):
             return 0
+        present = look.stamps()
         known = self._index.stamps()
         removed = [key for key in known if key not in present]
         stale = [
@@ -150,11 +159,15 @@ class SkillSearch:
         ]
         if removed:
             self._index.update([], removed)
+        taken_in = 0
         for start in range(0, len(stale), _BATCH):
-            if not self._read_batch(stale[start : start + _BATCH], present, known):
-                certain = False
-        if certain:
-            self._index.seal(present)
+            changed, opened = self._read_batch(stale[start : start + _BATCH], present, known)
+            taken_in += changed
+            mark = mark if opened else ""
+        if taken_in >= _BATCH:
+            self._index.finish()
+        if mark:
+            self._index.seal(mark)
         return len(stale)
 
     def _read_batch(
@@ -162,9 +175,9 @@ class SkillSearch:
         keys: list[str],
         present: Mapping[str, str],
         known: Mapping[str, tuple[str, str]],
-    ) -> bool:
-        """Whether every file could be opened; one that is no skill is as good as gone until it
-        changes."""
+    ) -> tuple[int, bool]:
+        """How many skills were taken in, and whether every file could be opened: one that is no
+        skill is as good as gone until it changes."""
         changed, unusable, same, opened = [], [], {}, True
         for key in keys:
             try:
@@ -179,7 +192,7 @@ class SkillSearch:
                 changed.append(document)
         self._index.restamp(same)
         self._index.update(changed, [key for key in unusable if key in known])
-        return opened
+        return len(changed), opened
 
     def _search(
         self, query: str, top_k: int, scope: str | None, states: Collection[SkillState]

@@ -3,7 +3,6 @@ that it was learned from. One small JSON file for each skill, beside the skills.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
 from skill_learner.ranking.words import parse_query, stems_of
-from skill_learner.skills.records import stamp_of
+from skill_learner.skills.looks import Look, files_of
 
 MOST_ASKS = 8
 LONGEST_ASK = 300
@@ -74,11 +73,9 @@ class EncounterStore:
         known = self.of(old)
         self.add(new, known.asks, known.errors)
 
-    def stamps(self) -> dict[str, str]:
-        """For each file a text that changes whenever it does."""
-        with contextlib.suppress(OSError), os.scandir(self.folder) as listing:
-            return {entry.name: stamp_of(entry.stat()) for entry in listing}
-        return {}
+    def look(self) -> Look:
+        """What can be told of all files without reading them."""
+        return files_of(str(self.folder))
 
 
 def kept_asks(asks: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +15,12 @@ from typing import NamedTuple
 from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.files import ensure_private_dir, read_at_once
 from skill_learner.skills.frontmatter import READ_CAP
-from skill_learner.skills.records import stamp_of
+from skill_learner.skills.looks import Look, look_at, stamp_of
 from skill_learner.skills.validation import folder_faults
 
 SKILL_FILE = "SKILL.md"
 ARCHIVE = ".archive"
 _STALE_AFTER = 60.0
-_CLOCK_TICK_NS = 100_000_000
-"""Two writes within one tick of the file system's clock cannot be told apart by their times."""
 
 
 class Place(NamedTuple):
@@ -161,48 +158,14 @@ class SkillFolder:
             raise LibraryError(f"there is no skill {key!r}")
         return place
 
-    def stamps(self, *, archived: bool = False) -> dict[str, str]:
-        """Names of skills with a text that changes whenever their file does; "" for a file too new
-        for that to be certain. One `lstat` a skill, relative to the open folder where the system
-        can, and little else in the loop: a library may have ten thousand."""
-        base = self._bases[archived]
-        found: dict[str, str] = {}
-        names: list[str] = []  # texts only: tuples would set the garbage collector to work
-        odd: list[str] = []
-        try:
-            with os.scandir(base) as listing:
-                for entry in listing:
-                    name = entry.name
-                    if name[0] != ".":
-                        (odd if entry.is_symlink() else names).append(name)
-            descriptor = os.open(base, os.O_RDONLY) if os.stat in os.supports_dir_fd else None
-        except OSError:
-            return found
-        before, after = "" if descriptor is not None else base + os.sep, f"/{SKILL_FILE}"
-        certain = time.time_ns() - _CLOCK_TICK_NS
-        look, kind, regular = os.stat, 0o170000, stat.S_IFREG
-        try:
-            for name in names:
-                try:
-                    status = look(before + name + after, dir_fd=descriptor, follow_symlinks=False)
-                except OSError:
-                    odd.append(name)
-                    continue
-                if status.st_mode & kind != regular:
-                    odd.append(name)
-                    continue
-                at = status.st_mtime_ns
-                told = f"{at}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"  # `stamp_of`
-                found[name] = told if at <= certain else ""
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
+    def look(self, *, archived: bool = False) -> Look:
+        """What can be told of all SKILL.md files without reading them."""
+        look, odd = look_at(self._bases[archived], f"/{SKILL_FILE}")
         for name in odd:  # links, other spellings of SKILL.md, folders that are no skills
             place = self._place(name, archived)
             if place is not None and self._inside(place):
-                status = os.stat(place.file_path)
-                found[name] = "" if status.st_mtime_ns > certain else stamp_of(status)
-        return found
+                look.others[name] = look.stamp(place.file_path)
+        return look
 
     def sweep(self, place: Place) -> None:
         """Remove temporary files that killed writers left in a skill's folder."""

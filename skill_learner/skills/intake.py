@@ -78,7 +78,7 @@ class SkillIntake:
 
     def stamps(self) -> dict[str, str]:
         """As `SkillLibrary.stamps`; here a skill's further files count, too."""
-        return with_further_files(str(self.skills_dir), self._reader.stamps())
+        return with_further_files(str(self.skills_dir), self._reader.look().stamps())
 
     def at(self, key: str) -> StoredSkill:
         return self._reader.read(self._folder.at(key))

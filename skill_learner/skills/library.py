@@ -23,7 +23,12 @@ from skill_learner.skills.patching import occurrence_lines, replace_once
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.proofs import ProofStore
 from skill_learner.skills.proposals import ProposalStore
-from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.reader import (
+    LibraryLook,
+    SkillReader,
+    StoredSkill,
+    with_our_metadata,
+)
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_target
@@ -110,7 +115,11 @@ class SkillLibrary:
     def stamps(self) -> dict[str, str]:
         """For indexes: the key of each skill, archived ones too, with a text that changes when the
         skill does; "" when its file is too new for that to be certain. Reads no skill."""
-        return self._reader.stamps()
+        return self.look().stamps()
+
+    def look(self) -> LibraryLook:
+        """For indexes: the same, and whether anything has changed at all, from one look."""
+        return self._reader.look()
 
     def at(self, key: str) -> Skill:
         """For indexes: the skill with a key from `stamps`; raises when it is gone or unusable."""

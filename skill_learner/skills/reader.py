@@ -13,6 +13,7 @@ from skill_learner.skills.encounters import EncounterStore, encounter_file
 from skill_learner.skills.folder import Place, SkillFolder, place_key, read_capped
 from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import History, content_hash
+from skill_learner.skills.looks import Look
 from skill_learner.skills.records import RecordStore, SkillRecord, record_file
 from skill_learner.skills.validation import validate
 
@@ -37,6 +38,36 @@ class StoredSkill:
     def known(self) -> SkillRecord:
         """The record, or what the file tells of itself."""
         return self.record or _from_metadata(self.parsed.metadata)
+
+
+@dataclass(frozen=True)
+class LibraryLook:
+    skills: Look
+    archived: Look
+    records: Look
+    encounters: Look
+
+    def mark(self) -> str:
+        """Equal for two looks between which nothing has changed; "" where that is not certain."""
+        looks = (self.skills, self.archived, self.records, self.encounters)
+        if not all(look.is_certain() for look in looks):
+            return ""
+        return content_hash(b"\0\0".join(look.told() for look in looks))
+
+    def stamps(self) -> dict[str, str]:
+        """For the key of each skill a text that changes whenever its file, its record or what was
+        met along with it does; "" when that is not certain."""
+        records, met = self.records.stamps(), self.encounters.stamps()
+        found: dict[str, str] = {}
+        for look, archived in ((self.skills, False), (self.archived, True)):
+            for name, stamp in look.stamps().items():
+                told = [stamp]
+                if records and (record := records.get(record_file(name))):
+                    told.append(record)
+                if met and (encounter := met.get(encounter_file(name))):
+                    told.append(encounter)
+                found[place_key(name, archived)] = "|".join(told) if stamp else ""
+        return found
 
 
 class SkillReader:
@@ -66,28 +97,14 @@ class SkillReader:
         skill = _skill(place, parsed, digest, record, ours, asks)
         return StoredSkill(place, data, parsed, record, skill)
 
-    def stamps(self) -> dict[str, str]:
-        """For the key of each skill, archived ones too, a text that changes whenever file or record
-        do; "" when that is not certain."""
-        records = self._records.stamps()
-        met = self._encounters.stamps() if self._encounters is not None else {}
-        found: dict[str, str] = {}
-        for archived in (False, True):
-            stamps = self._folder.stamps(archived=archived)
-            if records:
-                for name, stamp in stamps.items():
-                    record = records.get(record_file(name))
-                    if stamp and record:
-                        stamps[name] = f"{stamp}|{record}"
-            for name, stamp in stamps.items() if met else ():
-                encounter = met.get(encounter_file(name))
-                if stamp and encounter:
-                    stamps[name] = f"{stamp}|{encounter}"
-            if archived:
-                found.update({place_key(name, True): stamp for name, stamp in stamps.items()})
-            else:
-                found = stamps
-        return found
+    def look(self) -> LibraryLook:
+        """What can be told of all skills, archived ones too, without reading one."""
+        return LibraryLook(
+            self._folder.look(),
+            self._folder.look(archived=True),
+            self._records.look(),
+            self._encounters.look() if self._encounters is not None else Look(),
+        )
 
     def ownership(self, name: str, digest: str) -> tuple[SkillRecord | None, bool]:
         """The record that belongs to these bytes, and whether we wrote them last.

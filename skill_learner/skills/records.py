@@ -5,7 +5,6 @@ A record that is missing and one that cannot be read behave the same: as none.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Any
 
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
+from skill_learner.skills.looks import Look, files_of
 
 _SIMPLE_NAME = re.compile(r"[a-z0-9-]{1,64}")
 
@@ -76,11 +76,6 @@ def record_file(name: str) -> str:
     return f"{name if simple else safe_file_name(name)}.json"
 
 
-def stamp_of(status: os.stat_result) -> str:
-    """A text that differs when a file's content was replaced or changed."""
-    return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
-
-
 class RecordStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -99,8 +94,6 @@ class RecordStore:
         ensure_private_dir(self.folder)
         atomic_write(self.path(name), record_bytes(record))
 
-    def stamps(self) -> dict[str, str]:
-        """For each record's file name a text that changes whenever the record does."""
-        with contextlib.suppress(OSError), os.scandir(self.folder) as listing:
-            return {entry.name: stamp_of(entry.stat()) for entry in listing}
-        return {}
+    def look(self) -> Look:
+        """What can be told of all records without reading them."""
+        return files_of(str(self.folder))

@@ -47,15 +47,13 @@ class FilesystemIndex:
         self._by_key: dict[str, int] = {}
         self._name_words: set[str] = set()
         self._whole = _Postings()
-        self._sealed: dict[str, str] | None = None
+        self._sealed: str | None = None
 
-    def holds(self, stamps: Mapping[str, str]) -> bool:
-        with self._lock:
-            return self._sealed is not None and self._sealed == stamps
+    def holds(self, mark: str) -> bool:
+        return self._sealed == mark
 
-    def seal(self, stamps: Mapping[str, str]) -> None:
-        with self._lock:
-            self._sealed = dict(stamps)
+    def seal(self, mark: str) -> None:
+        self._sealed = mark
 
     def stamps(self) -> dict[str, tuple[str, str]]:
         with self._lock:
@@ -91,6 +89,9 @@ class FilesystemIndex:
                 document = None if slot is None else self._slots[slot]
                 if slot is not None and document is not None:
                     self._slots[slot] = replace(document, stamp=stamp)
+
+    def finish(self) -> None:
+        pass
 
     def size(self) -> int:
         return len(self._by_key)

@@ -9,7 +9,6 @@ damaged, or from a newer version, is thrown away and made again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -49,19 +48,19 @@ class SqliteIndex:
 
     # -- the SkillIndex protocol -----------------------------------------------------------------
 
-    def holds(self, stamps: Mapping[str, str]) -> bool:
+    def holds(self, mark: str) -> bool:
         def read(connection: sqlite3.Connection) -> bool:
             sealed = connection.execute("SELECT digest FROM sealed").fetchone()
-            return sealed is not None and sealed[0] == _digest(stamps) and not _worn(connection)
+            return sealed is not None and bool(sealed[0] == mark)
 
         return self._run(read)
 
-    def seal(self, stamps: Mapping[str, str]) -> None:
+    def seal(self, mark: str) -> None:
         def write(connection: sqlite3.Connection) -> None:
             with _transaction(connection):
                 connection.execute("DELETE FROM sealed")
                 if _changes_of_others(connection) == self._seen:
-                    connection.execute("INSERT INTO sealed VALUES (?)", (_digest(stamps),))
+                    connection.execute("INSERT INTO sealed VALUES (?)", (mark,))
 
         self._run(write)
 
@@ -122,14 +121,17 @@ class SqliteIndex:
         return self._run(read)
 
     def finish(self) -> None:
-        """Merge what many updates left in pieces: smaller and faster from then on."""
+        """Merge what many updates left in pieces: smaller and faster from then on. Left undone
+        where another process is in the way."""
 
         def merge(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO whole(whole) VALUES ('optimize')")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-        self._run(merge)
+        with contextlib.suppress(IndexUnusableError):
+            self._run(merge)
 
     def clear(self) -> None:
         with self._lock:
@@ -207,11 +209,6 @@ def _insert(connection: sqlite3.Connection, documents: Sequence[IndexDocument]) 
         connection.executemany(statement, ((n, *values(document)) for n, document in numbered))
     words = {word for document in documents for word in parse_query(document.name).words}
     connection.executemany("INSERT OR IGNORE INTO name_words VALUES (?)", [(w,) for w in words])
-
-
-def _digest(stamps: Mapping[str, str]) -> bytes:
-    told = "\0".join([*stamps, *stamps.values()])
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()
 
 
 def _changes_of_others(connection: sqlite3.Connection) -> int:

@@ -197,3 +197,27 @@ def test_many_changes_to_one_document_leave_one(index: SkillIndex) -> None:
     assert index.size() == 1
     index.update([], ["a"])
     assert best(index, plan("word")) == []
+
+
+def test_a_seal_lasts_until_something_is_written(index: SkillIndex) -> None:
+    assert not index.holds("m")
+    index.stamps()
+    index.update([document("a")], [])
+    index.seal("m")
+    assert index.holds("m")
+    assert not index.holds("n")
+    index.update([], ["a"])
+    assert not index.holds("m")
+    index.seal("m")
+    index.restamp({"a": "2"})
+    assert not index.holds("m")
+    index.seal("m")
+    index.clear()
+    assert not index.holds("m")
+
+
+def test_finishing_keeps_everything(index: SkillIndex) -> None:
+    index.update([document(f"a{n}", description=f"word w{n}") for n in range(20)], [])
+    index.finish()
+    assert index.size() == 20
+    assert best(index, plan("w7")) == ["a7"]

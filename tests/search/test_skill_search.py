@@ -210,3 +210,61 @@ def test_hidden_text_is_not_searchable_by_its_disguise(
 ) -> None:
     write("x", "Use when do\u200bcker fails", "b\n")
     assert names(search, "docker") == ["x"]
+
+
+def let_age(library: SkillLibrary) -> None:
+    """Make the files old enough for their times to tell."""
+    for path in library.skills_dir.rglob("SKILL.md"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def test_a_broken_file_is_read_once(filled: SkillLibrary, search: SkillSearch) -> None:
+    broken = filled.skills_dir / "broken" / "SKILL.md"
+    broken.parent.mkdir()
+    broken.write_text("---\nname: broken\n")
+    let_age(filled)
+    assert search.sync() == len(SKILLS) + 1
+    assert search.sync() == 0
+    broken.write_text("---\nname: broken\ndescription: Use when flux fails\n---\nb\n")
+    assert names(search, "flux") == ["broken"]
+
+
+def test_edits_are_seen_after_a_look_that_found_nothing(
+    filled: SkillLibrary, search: SkillSearch, write: Write
+) -> None:
+    for folder, name in (("skills", "docker-cache"), ("archive", "react-hook")):
+        if folder == "archive":
+            filled.archive(name, why="", actor="user")
+        let_age(filled)
+        search.sync()
+        assert search.sync() == 0
+        file = next(filled.skills_dir.rglob(f"{name}/SKILL.md"))
+        before = file.stat()
+        file.write_bytes(file.read_bytes().replace(b"Use when", b"Use WHEN"))
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # only ctime tells
+        assert search.sync() == 1
+    filled.encounters.add("docker-cache", ["how to keep the layers of an image"])
+    assert search.sync() == 1
+    assert names(search, "layers image") == ["docker-cache"]
+
+
+class CountingIndex(FilesystemIndex):
+    finished = 0
+
+    def finish(self) -> None:
+        self.finished += 1
+
+
+def test_an_index_is_put_in_order_after_many_skills_only(library: SkillLibrary) -> None:
+    for number in range(1_000):
+        file = library.skills_dir / f"s{number}" / "SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"---\nname: s{number}\ndescription: d\n---\nb\n")
+    let_age(library)
+    index = CountingIndex()
+    search = SkillSearch(library, index)
+    assert search.sync() == 1_000
+    assert index.finished == 1
+    file.write_text("---\nname: s\ndescription: another\n---\nb\n")
+    search.sync()
+    assert index.finished == 1

@@ -172,3 +172,19 @@ def test_processes_write_together(db: Path) -> None:
     index = SqliteIndex(db)
     assert set(index.stamps()) == {f"p{n}-{i}" for n in range(4) for i in range(20)} | {"shared"}
     index.close()
+
+
+def test_what_another_process_wrote_meanwhile_is_not_sealed(db: Path) -> None:
+    one, other = SqliteIndex(db), SqliteIndex(db)
+    one.stamps()
+    other.stamps()
+    one.update([document("a")], [])
+    other.update([document("a")], [])
+    one.seal("m")
+    assert not one.holds("m")
+    assert not other.holds("m")
+    other.stamps()
+    other.seal("m")
+    assert one.holds("m")
+    one.close()
+    other.close()
