@@ -108,7 +108,8 @@ def _recent(
     if not paths:
         raise JobError(
             f"no past session of {root} was found",
-            "editors keep transcripts below ~/.claude/projects and ~/.cursor/projects; give files",
+            "editors keep transcripts below ~/.claude/projects, ~/.cursor/projects and ~/.codex/sessions; "
+            "give files",
         )
     with progress("estimating") as step:
         found = estimate(config, paths, reviewer, step)

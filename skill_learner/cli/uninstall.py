@@ -55,7 +55,8 @@ def _one(
     if report.rows:
         show_table(("file", "what"), [(str(path), what) for path, what in report.rows])
     else:
-        say(f"nothing of skill-learner was found in {place.resolve()}")
+        where = "what `init --user` writes" if scope == "user" else place.resolve()
+        say(f"nothing of skill-learner was found in {where}")
     for note in report.notes:
         say(f"note: {note}")
 

@@ -101,7 +101,10 @@ def test_an_estimate_for_a_model_names_tokens_cost_and_ceilings(
 
 
 def test_without_past_sessions_it_says_where_it_looked(hooks: HookSandbox, run: Run) -> None:
-    assert "no past session" in run("learn", "--recent", "3", "--yes", code=6).output
+    told = run("learn", "--recent", "3", "--yes", code=6).output
+    assert "no past session" in told
+    for place in ("~/.claude/projects", "~/.cursor/projects", "~/.codex/sessions"):
+        assert place in told
     run("learn", code=2)
 
 

@@ -68,6 +68,14 @@ def test_a_user_with_skills_and_hooks_by_hand(repository: Path, run: Run) -> Non
     assert files_of(repository) == before
 
 
+def test_what_was_not_there_is_told_by_its_right_name(repository: Path, run: Run) -> None:
+    run(*INIT)
+    told = run("uninstall", "--target", "claude-code", "--user").output
+    assert "nothing of skill-learner was found in what `init --user` writes" in told
+    run("uninstall", "--target", "claude-code")
+    assert str(repository) in run("uninstall", "--target", "claude-code").output
+
+
 def test_a_monorepo_is_one_project_whichever_folder_a_session_starts_in(
     hooks: HookSandbox, repository: Path, run: Run
 ) -> None:
