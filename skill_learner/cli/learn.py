@@ -108,8 +108,8 @@ def _recent(
     if not paths:
         raise JobError(
             f"no past session of {root} was found",
-            "editors keep transcripts below ~/.claude/projects, ~/.cursor/projects and ~/.codex/sessions; "
-            "give files",
+            "editors keep transcripts below ~/.claude/projects, ~/.cursor/projects, "
+            "~/.codex/sessions; give files",
         )
     with progress("estimating") as step:
         found = estimate(config, paths, reviewer, step)
