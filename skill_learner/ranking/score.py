@@ -67,14 +67,22 @@ def rank(plan: Plan, candidates: "Sequence[Candidate]") -> "list[Candidate]":
         _look_at_head(candidate, plan, terms)
     weights = WEIGHTS_CJK if plan.bigrams else WEIGHTS
     best = [max((c.signals[i] for c in candidates), default=0.0) for i in range(len(weights))]
-    total = sum(weight for weight, top in zip(weights, best, strict=True) if top > 0) or 1.0
     for candidate in candidates:
-        score = 0.0
-        for weight, signal, top in zip(weights, candidate.signals, best, strict=True):
-            if top > 0:
-                score += weight * signal / top
-        candidate.score = score / total
+        candidate.score = part_of_best(candidate.signals, best, weights)
     return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))
+
+
+def part_of_best(
+    signals: "Sequence[float]", best: "Sequence[float]", weights: "Sequence[float]"
+) -> float:
+    """How near the signals come to the best of each, 0..1. Both sums are made in the same order and
+    by plain additions (`sum` is more exact from Python 3.12 on), or 1 could be exceeded."""
+    reached = possible = 0.0
+    for weight, signal, top in zip(weights, signals, best, strict=True):
+        if top > 0:
+            reached += weight * (signal / top)
+            possible += weight
+    return reached / possible if possible else 0.0
 
 
 def _look_at_head(candidate: Candidate, plan: Plan, terms: set[str]) -> None:

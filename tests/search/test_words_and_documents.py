@@ -102,3 +102,18 @@ def test_short_texts_keep_their_order() -> None:
         "use",
         "effect",
     ]
+
+
+def test_a_score_is_never_above_one() -> None:
+    import random
+
+    from skill_learner.ranking.score import WEIGHTS, WEIGHTS_CJK, part_of_best
+
+    chance = random.Random(7)
+    for weights in (WEIGHTS, WEIGHTS_CJK):
+        for _ in range(2_000):
+            best = [chance.random() * 9 for _ in weights]
+            assert part_of_best(best, best, weights) == 1.0
+            nearly = [top * chance.choice((1.0, 1 - 1e-16, 0.5)) for top in best]
+            assert 0 <= part_of_best(nearly, best, weights) <= 1
+            assert part_of_best([0.0] * len(best), [0.0] * len(best), weights) == 0.0
