@@ -147,7 +147,8 @@ def _embedding_search(
     provider: EmbeddingProvider,
 ) -> EmbeddingSearch:
     from skill_learner.host_llm import bounded, provider_identity
-    from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits, VectorStore
+    from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits
+    from skill_learner.search.vector_store import VectorStore
 
     named = (getattr(provider, key, None) for key in ("model_name", "model"))
     model = next((name for name in named if isinstance(name, str) and name), "")

@@ -55,8 +55,13 @@ def _semantic(
 ) -> list[str]:
     from search_bench.semantic import blended_ranks
 
-    both = figures(blended_ranks(bench, size, found))
+    ranks = blended_ranks(bench, size, found)
+    both = figures(ranks[1.0])
     _row("  with the `semantic` extra", both)
+    cjk = [rank for query, rank in zip(bench.queries, ranks[1.0], strict=True) if query.cjk]
+    _row(f"    its {len(cjk)} CJK queries", figures(cjk))
+    for scale in (0.5, 1.5):
+        _row(f"    were its weights {scale} times what they are", figures(ranks[scale]))
     wanted = SEMANTIC_RECALL.get(size)
     if wanted is None or (both.recall5 >= wanted and both.hit1 >= words.hit1):
         return []

@@ -17,14 +17,14 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
-from pathlib import Path
 from typing import Any, Protocol
 
 from skill_learner.errors import LibraryError, SkillFormatError
-from skill_learner.files import ensure_private_dir
 from skill_learner.interfaces import EmbeddingProvider
 from skill_learner.models import Skill
+from skill_learner.search.blend import Weights
 from skill_learner.search.skill_search import USER_SCOPE
+from skill_learner.search.vector_store import VectorStore
 
 log = logging.getLogger("skill_learner")
 
@@ -53,64 +53,6 @@ class Known:
     scope: str
 
 
-class VectorStore:
-    """Unit vectors by key in one SQLite file, which is thrown away when it is damaged."""
-
-    def __init__(self, db: Path) -> None:
-        self._db = db
-        self._connection: sqlite3.Connection | None = None
-        self._version: object = None
-        self._vectors: dict[str, tuple[str, array[float]]] = {}
-
-    def load(self, model: str) -> dict[str, tuple[str, array[float]]]:
-        """Content hash and vector by key, of this model; vectors of another are dropped."""
-        connection = self._open()
-        with connection:
-            connection.execute("DELETE FROM vectors WHERE model <> ?", (model,))
-        version = connection.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._version:
-            rows = connection.execute("SELECT key, content_hash, vector FROM vectors")
-            self._vectors = {key: (digest, array("f", blob)) for key, digest, blob in rows}
-            self._version = version
-        return self._vectors
-
-    def put(self, model: str, vectors: Mapping[str, tuple[str, array[float]]]) -> None:
-        with self._open() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)",
-                [(key, digest, model, v.tobytes()) for key, (digest, v) in vectors.items()],
-            )
-        self._vectors.update(vectors)
-
-    def drop(self, keys: Sequence[str]) -> None:
-        with self._open() as connection:
-            connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys])
-        for key in keys:
-            self._vectors.pop(key, None)
-
-    def clear(self) -> None:
-        self.close()
-        for suffix in ("", "-wal", "-shm"):
-            self._db.with_name(self._db.name + suffix).unlink(missing_ok=True)
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection, self._version, self._vectors = None, None, {}
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            ensure_private_dir(self._db.parent)
-            connection = sqlite3.connect(self._db, timeout=5, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS vectors(key TEXT PRIMARY KEY,"
-                " content_hash TEXT NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL)"
-            )
-            self._connection = connection
-        return self._connection
-
-
 @dataclass(frozen=True)
 class Limits:
     """threshold: least cosine of a result. timeout: seconds that a search or a save waits for the
@@ -124,8 +66,9 @@ class Limits:
 class EmbeddingSearch:
     """known: what the library holds now, by key. model: changes whenever the vectors would.
 
-    weight: None where the cosine alone ranks. A provider that is weaker than words says by its own
-    `blend_weight` how much its cosine adds to their score.
+    weights: None where the cosine alone ranks. A provider that is weaker than words says by its own
+    `blend_weight` how much its cosine adds to their score, and by `likeness_weight` how much its
+    `likeness(query, texts)`.
     """
 
     def __init__(
@@ -137,8 +80,7 @@ class EmbeddingSearch:
         model: str,
         limits: Limits,
     ) -> None:
-        weight = getattr(provider, "blend_weight", None)
-        self.weight = float(weight) if isinstance(weight, (int, float)) else None
+        self.weights = _weights_of(provider)
         self._library = library
         self._known = known
         self._provider = provider
@@ -177,6 +119,18 @@ class EmbeddingSearch:
                     for key, (_, vector) in vectors.items()
                     if scopes is None or known[key].scope in scopes
                 }
+        return found
+
+    def likeness(self, query: str, skills: Mapping[str, Skill]) -> dict[str, float]:
+        """How like the query the name and description of each skill are, as the provider says;
+        nothing when it fails."""
+        texts = [short_text_of(skill) for skill in skills.values()]
+        found: dict[str, float] = {}
+        with self._lock, self._guarded():
+            likeness: Any = getattr(self._provider, "likeness", None)
+            if likeness is not None and texts:
+                told = self._limits.bounded(lambda: likeness(query, texts), self._limits.timeout)
+                found = dict(zip(skills, map(float, told), strict=True))
         return found
 
     def skills(self, keys: Iterable[str]) -> list[Skill]:
@@ -271,7 +225,20 @@ class EmbeddingSearch:
 
 def text_of(skill: Skill) -> str:
     """What of a skill is embedded."""
-    return f"{skill.name.replace('-', ' ')}\n{skill.description}\n{skill.body}"[:TEXT_CHARACTERS]
+    return f"{short_text_of(skill)}\n{skill.body}"[:TEXT_CHARACTERS]
+
+
+def short_text_of(skill: Skill) -> str:
+    return f"{skill.name.replace('-', ' ')}\n{skill.description}"
+
+
+def _weights_of(provider: EmbeddingProvider) -> Weights | None:
+    cosine, likeness = (
+        getattr(provider, name, None) for name in ("blend_weight", "likeness_weight")
+    )
+    if not isinstance(cosine, (int, float)):
+        return None
+    return Weights(cosine, likeness if isinstance(likeness, (int, float)) else 0.0)
 
 
 def unit_vectors(answer: Any, count: int) -> list[array[float]]:

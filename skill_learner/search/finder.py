@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from skill_learner.models import Skill
+from skill_learner.search.blend import BY_WORDS, Weights, blended, nearest
 from skill_learner.search.skill_search import USER_SCOPE, SkillSearch
-
-_BLENDED = 50
 
 Fit = Callable[[list[Skill]], list[Skill]]
 
@@ -18,9 +16,11 @@ class Semantic(Protocol):
     """Search by meaning (`search.embeddings.EmbeddingSearch`)."""
 
     @property
-    def weight(self) -> float | None: ...
+    def weights(self) -> Weights | None: ...
 
     def cosines(self, query: str, scope: str | None) -> Mapping[str, float] | None: ...
+
+    def likeness(self, query: str, skills: Mapping[str, Skill]) -> Mapping[str, float]: ...
 
     def skills(self, keys: Iterable[str]) -> Sequence[Skill]: ...
 
@@ -56,34 +56,33 @@ class SkillFinder:
 
     def _found(self, query: str, top_k: int) -> list[Skill]:
         semantic = self._semantic
-        if semantic is not None and semantic.weight is None:
+        if semantic is not None and semantic.weights is None:
             found = semantic.relevant(query, top_k, self._scope)
             if found:
                 return list(found)
-        if semantic is not None and semantic.weight is not None:
-            return self._blended(query, top_k, semantic, semantic.weight)
+        if semantic is not None and semantic.weights is not None:
+            return self._blended(query, top_k, semantic, semantic.weights)
         hits = self._search.search(query, top_k=top_k, scope=self._scope)
         return [hit.skill for hit in hits]
 
-    def _blended(self, query: str, top_k: int, semantic: Semantic, weight: float) -> list[Skill]:
-        """By the words' score plus the weighted cosine; what the words do not find comes in by its
-        cosine alone."""
-        hits = self._search.search(query, top_k=max(top_k, _BLENDED), scope=self._scope)
+    def _blended(self, query: str, top_k: int, semantic: Semantic, weights: Weights) -> list[Skill]:
+        """In the order of words and meaning together; what the words do not find comes in by its
+        meaning alone."""
+        hits = self._search.search(query, top_k=max(top_k, BY_WORDS), scope=self._scope)
         cosines = semantic.cosines(query, self._scope)
         if cosines is None:
             return [hit.skill for hit in hits[:top_k]]
-        by_words = {hit.skill.name: hit for hit in hits}
-        nearest = heapq.nlargest(_BLENDED, cosines, key=cosines.__getitem__)
-        scores = {
-            key: (by_words[key].score if key in by_words else 0.0) + weight * cosines.get(key, 0.0)
-            for key in {*by_words, *nearest}
-        }
-        best = heapq.nlargest(top_k, scores, key=lambda key: (scores[key], key))
-        return [
-            skill
-            for key in best
-            for skill in ([by_words[key].skill] if key in by_words else semantic.skills([key]))
-        ]
+        found = {hit.skill.name: hit.skill for hit in hits}
+        unfound = [key for key in nearest(cosines) if key not in found]
+        found.update((skill.name, skill) for skill in semantic.skills(unfound))
+        by_words = {hit.skill.name: hit.score for hit in hits}
+        order = blended(
+            {key: by_words.get(key, 0.0) for key in found},
+            cosines,
+            semantic.likeness(query, found) if weights.likeness else {},
+            weights,
+        )
+        return [found[key] for key in order[:top_k]]
 
     def newest(self, limit: int) -> list[Skill]:
         return self._fit(self._search.newest(limit, scope=self._scope))

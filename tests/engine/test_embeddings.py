@@ -151,3 +151,50 @@ def test_the_model_in_the_wheel_needs_no_network(engines: Engines) -> None:
         save(engine, "alpha", "a memory leak in a Python process")
         save(engine, "beta", "publishing the documentation")
         assert found(engine, "RAM keeps growing")[0] == "alpha"
+
+
+class Blending(Meaning):
+    """Says what is alike by a table; its cosine tells nothing."""
+
+    blend_weight, likeness_weight = 0.3, 2.0
+    topics = ()
+
+    def likeness(self, query: str, texts: list[str]) -> list[float]:
+        assert all("Do " not in text for text in texts), "names and descriptions alone"
+        return [float("beta" in text) for text in texts]
+
+
+def embedded_as_one(texts: list[str]) -> list[list[float]]:
+    return [[1.0] for _ in texts]
+
+
+def test_what_is_alike_comes_before_what_shares_a_word(engines: Engines) -> None:
+    provider = Blending()
+    provider.embed = embedded_as_one  # type: ignore[method-assign]
+    with engines(provider) as engine:
+        save(engine, "alpha", "heap")
+        save(engine, "beta", "docs")
+        assert found(engine, "heap") == ["beta", "alpha"]
+
+
+@pytest.mark.parametrize("answer", [[0.5], ["x", "y"], None])
+def test_a_faulty_likeness_leaves_words_and_cosine(engines: Engines, answer: Any) -> None:
+    provider = Blending()
+    provider.embed = embedded_as_one  # type: ignore[method-assign]
+    with engines(provider) as engine:
+        save(engine, "alpha", "heap")
+        save(engine, "beta", "docs")
+        provider.likeness = lambda query, texts: answer  # type: ignore[method-assign]
+        assert found(engine, "heap") == ["alpha", "beta"]
+        assert engine.get_stats()["embedding"]["last_error"]
+
+
+def test_the_model_in_the_wheel_knows_words_that_mean_the_same() -> None:
+    pytest.importorskip("wordllama")
+    from skill_learner import StaticEmbeddings
+
+    model = StaticEmbeddings()
+    texts = ["Use when an automobile will not start", "Use when the oven is cold", ""]
+    car, oven, nothing = model.likeness("the car does not start", texts)
+    assert car > oven > nothing
+    assert model.likeness("", texts) == model.likeness("the of", texts) == [0.0] * 3
