@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from skill_learner.usage import OfferCount, SkillUse
 
 LONGEST_LISTED = 1_536
 """Characters at which Claude Code cuts a description."""
+USER = "user"
 USER_SHARE = 0.5
 """Of the room, for user-wide skills; a project's own get what these leave."""
 
@@ -53,17 +54,19 @@ _TRAITS: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Listing:
     """room: characters for learned skills; taken: what `listed`, most useful first, need of them.
-    left_out: (skill, why)."""
+    left_out: (skill, why). others: characters that the user's own skills take, no part of room."""
 
     room: int
     taken: int
     listed: tuple[Skill, ...]
     left_out: tuple[tuple[Skill, str], ...]
+    others: int = 0
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """All of them in the order of their use."""
-        return (*self.listed, *(skill for skill, _ in self.left_out))
+        """All of them: a project's own first, then in the order of their use."""
+        every = (*self.listed, *(skill for skill, _ in self.left_out))
+        return tuple(sorted(every, key=_is_for_all))
 
 
 def entry_size(name: str, description: str) -> int:
@@ -77,12 +80,13 @@ def choose_listing(
     usefulness: Callable[[Skill], float],
     offers: Mapping[str, OfferCount] | None = None,
 ) -> Listing:
-    """Fill the room with the most useful skills; each is listed whole or not at all."""
+    """Fill the room with the most useful skills, a project's own before those of all projects; each
+    is listed whole or not at all."""
     offers = offers or {}
     listed: list[Skill] = []
     left_out: list[tuple[Skill, str]] = []
     taken = 0
-    for skill in sorted(skills, key=lambda skill: (-usefulness(skill), skill.name)):
+    for skill in sorted(skills, key=lambda one: (_is_for_all(one), -usefulness(one), one.name)):
         offered = offers.get(skill.name)
         size = entry_size(skill.name, skill.description)
         if len(" ".join(skill.description.split())) > LONGEST_LISTED:
@@ -95,6 +99,10 @@ def choose_listing(
             listed.append(skill)
             taken += size
     return Listing(room, taken, tuple(listed), tuple(left_out))
+
+
+def _is_for_all(skill: Skill) -> bool:
+    return skill.scope == USER
 
 
 def usefulness_for(
@@ -115,7 +123,7 @@ def usefulness_for(
             value += math.log1p(use.count) * (0.25 + 0.5 ** (age / _HALF_LIFE))
         if offered:
             value += math.log1p(offered.helped) - math.log1p(offered.failed)
-        if traits and skill.scope == "user":
+        if traits and skill.scope == USER:
             words = set(stems_of(f"{skill.name} {skill.description}"))
             value += _FITS_PROJECT * min(2, len(words & traits))
         return value
@@ -123,11 +131,12 @@ def usefulness_for(
     return usefulness
 
 
-def project_traits(root: Path) -> frozenset[str]:
-    """Stems of what a project is made with, told by the files at its top."""
+def project_traits(root: Path, programs: Collection[str] = ()) -> frozenset[str]:
+    """Stems of what a project is made with, told by the files at its top, and of what its sessions
+    ran."""
     try:
         names = {path.name for path in root.iterdir()}
     except OSError:
-        return frozenset()
+        names = set()
     words = [words for name, words in _TRAITS.items() if name in names]
-    return frozenset(stems_of(" ".join(words)))
+    return frozenset(stems_of(" ".join([*words, *programs])))

@@ -144,7 +144,8 @@ class CreateSkill:
     explicit: the human said in words that this is to be remembered. unverified: it rests on a
     model's answers that no tool result confirmed. why: why it is active, or waits (the gate sets
     these two). guardrail: it only warns of a failure that was not cured; it expires. asks: other
-    words in which a person would ask for it; they only help search."""
+    words in which a person would ask for it; they only help search. scope: whose it is, told by the
+    gate; "" leaves that to whoever writes it."""
 
     name: str
     description: str
@@ -158,6 +159,7 @@ class CreateSkill:
     why: str = ""
     guardrail: bool = False
     asks: tuple[str, ...] = ()
+    scope: str = ""
 
 
 @dataclass(frozen=True)

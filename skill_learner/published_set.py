@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.install.records import load_all
+from skill_learner.install.records import InstallRecord, load_all
+from skill_learner.install.sharing import targets_for_user, targets_in
 from skill_learner.listing import (
     USER_SHARE,
     Listing,
@@ -15,6 +18,8 @@ from skill_learner.listing import (
 )
 from skill_learner.load_check import fit_for_agents
 from skill_learner.models import SkillState
+from skill_learner.others_listed import characters_of_others
+from skill_learner.pipeline.sequences import usual_programs
 from skill_learner.project import load_project
 from skill_learner.skills.library import USER, SkillLibrary
 from skill_learner.targets import TARGETS, get_target
@@ -28,32 +33,50 @@ def listing_for(
 ) -> Listing:
     """What the editor shall list of a project (its path and key), or of the user ("" and "user").
 
-    A project's own skills have what the user-wide ones leave of the room.
+    Where the editor has our skills in the home folder, a project's own have what those leave of the
+    room. Else the project gets them too, after its own, those first that fit what it is.
     """
     store = UsageStore(config.paths.usage_db)
     there = config.paths.usage_db.exists()
     uses, offers = (store.counts(), store.offers()) if there else ({}, {})
     active = fit_for_agents(library, library.list(_ACTIVE))
-    room = listing_room(config)
+    records = load_all(config.paths)
     useful = usefulness_for(uses, offers)
     of_user = [skill for skill in active if skill.scope == USER]
+    room, others = listing_room(config, library, None)
     user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, offers)
     if key == USER:
-        return user_wide
+        return replace(user_wide, others=others)
     project_record = load_project(config.paths, key)
     # skills learned before the project was moved bear the key it had then
     scopes = {key, *(project_record.aliases if project_record else ())}
-    useful = usefulness_for(uses, offers, project_traits(Path(project)))
     own = [skill for skill in active if skill.scope in scopes]
-    user_too = any(record.scope == USER for record in load_all(config.paths))
-    return choose_listing(own, room - (user_wide.taken if user_too else 0), useful, offers)
+    in_home = bool(targets_for_user(records) & _editors_of(Path(project), records))
+    traits = project_traits(Path(project), usual_programs(config.paths, key))
+    room, others = listing_room(config, library, Path(project))
+    chosen = choose_listing(
+        own if in_home else own + of_user,
+        room - (user_wide.taken if in_home else 0),
+        usefulness_for(uses, offers, traits),
+        offers,
+    )
+    return replace(chosen, others=others)
 
 
-def listing_room(config: SkillLearnerConfig) -> int:
-    """Characters for learned skills: the setting, else what the narrowest installed editor leaves
-    beside what it always lists."""
-    if config.listing_characters:
-        return config.listing_characters
+def _editors_of(project: Path, records: Sequence[InstallRecord]) -> set[str]:
+    """The editors that a project is worked on with, as far as installs tell."""
+    return targets_in(project, records) or targets_for_user(records)
+
+
+def listing_room(
+    config: SkillLearnerConfig, library: SkillLibrary, project: Path | None
+) -> tuple[int, int]:
+    """(characters for learned skills, those that the user's own skills take): the setting, else
+    what the narrowest installed editor leaves beside what it always lists and the user's own."""
     installed = {record.target for record in load_all(config.paths)} & set(TARGETS)
-    rooms = [get_target(name).LISTING_ROOM for name in installed or TARGETS]
+    rooms = []
+    for name in sorted(installed or TARGETS):
+        others = characters_of_others(get_target(name), project, library.skills_dir)
+        room = config.listing_characters or max(0, get_target(name).LISTING_ROOM - others)
+        rooms.append((room, others))
     return min(rooms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_learner.config import FILE_NAME, SkillLearnerConfig
-from skill_learner.errors import ConfigError
+from skill_learner.errors import ConfigError, SkillLearnerError
 from skill_learner.skills.library import USER, SkillLibrary
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from skill_learner.pipeline import PipelineServices
     from skill_learner.pipeline.services import ReviewSettings
     from skill_learner.search import SkillSearch
+
+log = logging.getLogger("skill_learner")
 
 ACTIVE: tuple[SkillState, ...] = ("active",)
 
@@ -41,6 +44,7 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
+    from skill_learner.project import list_projects
     from skill_learner.publish.error_hints import write_error_hints
     from skill_learner.publish.publisher import publish, publish_user
     from skill_learner.published_set import listing_for
@@ -54,12 +58,22 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
         skills = listing.skills
         if key == USER:
             publish_user(skills, config.paths, token_budget=config.index_tokens, listed=listed)
+            publish_everywhere()
         else:
             budget = project_config(config, Path(project)).index_tokens
             publish(Path(project), skills, config.paths, token_budget=budget, listed=listed)
         known = {s.name: (s.description, library.encounters.of(s.name).errors) for s in skills}
         write_error_hints(config.paths, key, known)
         search.sync()  # so that a prompt hook, which only reads the index, finds what is new
+
+    def publish_everywhere() -> None:
+        """Projects show what is the user's too; one that cannot be written stops no other."""
+        for record in list_projects(config.paths):
+            if record.installs and Path(record.path).is_dir():
+                try:
+                    publish_scope(record.path, record.key)
+                except (SkillLearnerError, OSError) as problem:
+                    log.warning("%s: not updated: %s", record.path, problem)
 
     return publish_scope
 

@@ -25,6 +25,7 @@ from skill_learner.storage.sqlite import SqliteIndex
 from skill_learner.targets.claude_code import command_line
 
 LIMITS = {1_000: (1.8, 2.5), 10_000: (4.0, 6.0)}
+HUGE = 100_000
 PROMPTS, TURNS = 60, 3
 LINE = ["/bin/sh", "-c", command_line("UserPromptSubmit")]
 ONE_MORE_MS = 25
@@ -41,7 +42,7 @@ def run(bench: Bench, options: argparse.Namespace) -> list[str]:
     compile_hot_modules(CHECKOUT)
     step = max(1, len(bench.queries) // PROMPTS)
     prompts = [query.text for query in bench.queries[::step]][:PROMPTS]
-    for size in bench.pools:
+    for size in (*bench.pools, HUGE) if options.huge else bench.pools:
         home = _home(bench, size)
         ours, untuned, bare, offered = _measure(bench, size, home, prompts)
         middle, high = _percentile(ours, 0.5) / bare, _percentile(ours, 0.95) / bare

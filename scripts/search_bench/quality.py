@@ -61,7 +61,7 @@ def _semantic(
     cjk = [rank for query, rank in zip(bench.queries, ranks[1.0], strict=True) if query.cjk]
     _row(f"    its {len(cjk)} CJK queries", figures(cjk))
     for scale in (0.5, 1.5):
-        _row(f"    were its weights {scale} times what they are", figures(ranks[scale]))
+        _row(f"    were its weights {scale} times as large", figures(ranks[scale]))
     wanted = SEMANTIC_RECALL.get(size)
     if wanted is None or (both.recall5 >= wanted and both.hit1 >= words.hit1):
         return []

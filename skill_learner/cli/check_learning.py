@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
 from skill_learner.cli.output import counted
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.description_lint import description_faults
+from skill_learner.learning.descriptions import description_faults
 
 if TYPE_CHECKING:
     from skill_learner.models import Skill

@@ -159,17 +159,19 @@ def _publish(services: PipelineServices, learned: list[Learned]) -> None:
     """A transcript may come from another machine: only projects that stand here are published."""
     from skill_learner.project import project_key
 
-    changed = {
-        item.session.project
-        for item in learned
-        if item.session and item.outcome and item.outcome.skills_written
-    }
-    for project in sorted(changed):
-        if project and Path(project).is_dir():
-            try:
-                services.publish(project, project_key(Path(project)))
-            except (SkillLearnerError, OSError) as problem:
-                warn(f"{project}: not published: {problem}")
+    changed: set[tuple[str, str]] = set()
+    for item in learned:
+        if item.session and item.outcome and item.outcome.skills_written:
+            project = item.session.project
+            if project and Path(project).is_dir():
+                changed.add((project, project_key(Path(project))))
+            if item.outcome.concerns_all_projects:
+                changed.add(("", "user"))
+    for project, key in sorted(changed):
+        try:
+            services.publish(project, key)
+        except (SkillLearnerError, OSError) as problem:
+            warn(f"{project or key}: not published: {problem}")
 
 
 def _data(item: Learned) -> dict[str, Any]:

@@ -30,6 +30,7 @@ def listings_of(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str,
                 "of": whose,
                 "room": listing.room,
                 "taken": listing.taken,
+                "own_skills": listing.others,
                 "listed": [
                     {"name": s.name, "characters": entry_size(s.name, s.description)}
                     for s in listing.listed
@@ -44,9 +45,11 @@ def show_listings(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if not row["listed"] and not row["left_out"]:
             continue
+        own = row["own_skills"]
+        beside = f" beside {own:,} of your own skills" if own else ""
         say(
             f"editor's listing, skills of {row['of']}: {len(row['listed'])} whole, in"
-            f" {row['taken']:,} of {row['room']:,} characters;"
+            f" {row['taken']:,} of {row['room']:,} characters{beside};"
             f" {len(row['left_out'])} left to search"
         )
         for left in row["left_out"][:_MOST_LEFT_OUT]:

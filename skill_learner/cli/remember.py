@@ -14,8 +14,8 @@ import click
 from skill_learner.cli.output import json_option, say, show_json, warn
 from skill_learner.cli.settings import key_of, load, root_of
 from skill_learner.cli.skill_data import summary
-from skill_learner.description_lint import description_faults
 from skill_learner.errors import LibraryError
+from skill_learner.learning.descriptions import description_faults
 from skill_learner.models import CreateSkill
 
 MOST_CHARACTERS = 8_000

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from skill_learner.learning.body_check import Ground, check_body, check_sentence, unproved_spans
+from skill_learner.learning.descriptions import description_faults
 from skill_learner.learning.duplicates import shares_subject
 from skill_learner.learning.evidence import (
     cited_steps,
@@ -88,7 +89,10 @@ def decide_describe(
     if fault:
         return Decision(clean, "reject", (fault, *faults), skill=proposal.name)
     why = "a description changes by the user's word only"
-    return Decision(clean, "propose", (why, *faults), skill=proposal.name)
+    weak = [
+        f"it may not trigger: {one}" for one in description_faults(clean.name, clean.description)
+    ]
+    return Decision(clean, "propose", (why, *weak, *faults), skill=proposal.name)
 
 
 def decide_archive(

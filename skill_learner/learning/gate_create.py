@@ -12,6 +12,7 @@ from skill_learner.learning.body_check import (
     check_sentence,
     unproved_spans,
 )
+from skill_learner.learning.descriptions import description_faults, mended
 from skill_learner.learning.evidence import (
     cited_steps,
     human_word,
@@ -20,6 +21,7 @@ from skill_learner.learning.evidence import (
     proves_fix,
 )
 from skill_learner.learning.fingerprint import fingerprints
+from skill_learner.learning.fixed_failures import find_fixed_failures
 from skill_learner.learning.gate_case import Case, grounds_for
 from skill_learner.learning.gate_known import already_known
 from skill_learner.learning.guardrails import NO_CURE, guardrail_fault
@@ -33,6 +35,7 @@ from skill_learner.learning.safety import (
     redacted_create,
     state_of_the_day,
 )
+from skill_learner.learning.whose import whose
 from skill_learner.models import CreateSkill, Decision, Session
 
 UNVERIFIED = "> Unverified: from a conversation in which no tool result confirmed it."
@@ -69,7 +72,8 @@ def decide_create(draft: CreateSkill, case: Case) -> Decision:
     known = already_known(clean, case, notes)
     if known is not None:
         return known
-    clean = replace(clean, name=_free_name(clean, case))
+    scope, whose_why = whose(clean, case.session, case.policy.project_key)
+    clean = replace(clean, name=_free_name(clean, case), scope=scope, why=whose_why)
     if clean.guardrail:
         clean = replace(clean, body=f"{clean.body.rstrip()}\n\n{NO_CURE}\n")
     if case.session.answers_count:
@@ -104,14 +108,34 @@ def _description(draft: CreateSkill, ground: Ground, case: Case, notes: list[str
     """The description without sentences that may not be saved; empty when none is left."""
     if _speaks_for_itself(case):
         return draft.description
+    text = draft.description
+    if case.policy.by_model:
+        text = mended(text, *_failure_behind(draft, case))
+        if text != " ".join(draft.description.split()):
+            notes.append("its description was put in order, to begin with when to use it")
     kept: list[str] = []
-    for sentence in split_sentences(draft.description):
+    for sentence in split_sentences(text):
         fault = check_sentence(sentence, ground)
         if fault:
             notes.append(f"{fault}, dropped from the description: {sentence.strip()[:80]}")
         else:
             kept.append(sentence)
     return "".join(kept).strip()
+
+
+def _failure_behind(draft: CreateSkill, case: Case) -> tuple[str, str]:
+    """Command and error, as they may be shown, of the failure whose cure a draft cites; of several
+    nobody can tell which one it is about."""
+    cited = cited_steps(draft.evidence)
+    cured = [
+        episode
+        for episode in find_fixed_failures(case.session)
+        if episode.steps[-1] in cited and cited & set(episode.steps[:-1])
+    ]
+    if len(cured) != 1:
+        return "", ""
+    redact = case.redactor.redact
+    return redact(cured[0].command), redact(cured[0].trigger or cured[0].error)
 
 
 def _weakness(draft: CreateSkill, checked: BodyCheck, case: Case) -> str:
@@ -181,6 +205,9 @@ def _as_new(
         holding.append("most of it was written and never run")
     if draft.guardrail:
         holding.append("a guardrail: it warns of a failure that nobody cured")
+    if case.policy.by_model and not case.session.answers_count:
+        faults = description_faults(draft.name, draft.description)
+        holding.extend(f"its description may not trigger: {fault}" for fault in faults)
     holding.extend(_over_the_caps(draft, case))
     if case.policy.approval == "manual":
         holding.append("approval is manual")
@@ -192,6 +219,7 @@ def _as_new(
             else "neither a proved fix nor the human's explicit word"
         )
     why = tuple(holding) or (grounds or "approval is auto, every check passed",)
+    why = (*why, *filter(None, [draft.why]))
     draft = replace(draft, why="; ".join(why)[:_LONGEST_WHY])
     return Decision(draft, "candidate" if holding else "active", (*why, *notes))
 
@@ -199,9 +227,9 @@ def _as_new(
 def _over_the_caps(draft: CreateSkill, case: Case) -> list[str]:
     """Which caps a new skill would break."""
     limits, found = case.policy.limits, []
-    scope = case.policy.project_key
-    active = sum(one.state == "active" and one.scope == scope for one in case.skills)
-    if active + len(case.accepted) >= limits.active_skills:
+    active = sum(one.state == "active" and one.scope == draft.scope for one in case.skills)
+    new = sum(one.scope == draft.scope for one in case.accepted)
+    if active + new >= limits.active_skills:
         found.append(f"{active} skills are active, the cap: `curate` proposes what to merge")
     if len(draft.description) > limits.description:
         found.append(f"its description has more than {limits.description} characters")

@@ -111,7 +111,7 @@ def _drop_refused(
         if refusal and _waited_for_an_answer(services, skill):
             why = f"the human refused it: {refusal[:120]}"
             services.library.set_state(skill.name, "archived", why=why, actor="gate")
-            dropped.append(SkillChange(skill.name, "archived", "archived"))
+            dropped.append(SkillChange(skill.name, "archived", "archived", skill.scope))
     return dropped
 
 
@@ -153,24 +153,24 @@ def _apply(
         skill = library.create(
             proposal,
             state=cast(SkillState, decision.verdict),
-            scope=scope_of(session),
+            scope=proposal.scope or scope_of(session),
             project_slug=Path(session.project).name or "project",
             origin=origin,
             session=session.id,
         )
-        return SkillChange(skill.name, skill.state, "created")
+        return SkillChange(skill.name, skill.state, "created", skill.scope)
     if decision.verdict == "evidence":
         skill = library.add_evidence(
             decision.skill, session=session.id, promote=decision.promote, why=why
         )
-        return SkillChange(skill.name, skill.state, "evidence")
+        return SkillChange(skill.name, skill.state, "evidence", skill.scope)
     if decision.verdict == "patch" and isinstance(proposal, PatchSkill):
         skill = library.patch(proposal, origin=origin, session=session.id)
-        return SkillChange(skill.name, skill.state, "patched")
+        return SkillChange(skill.name, skill.state, "patched", skill.scope)
     if decision.verdict == "archive" and isinstance(proposal, ArchiveSkill):
         reason = f"{proposal.reason}; {why}" if why else proposal.reason
         skill = library.set_state(proposal.name, "archived", why=reason, actor=origin)
-        return SkillChange(skill.name, "archived", "archived")
+        return SkillChange(skill.name, "archived", "archived", skill.scope)
     return None
 
 

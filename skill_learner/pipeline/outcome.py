@@ -12,11 +12,13 @@ NOTHING_NON_OBVIOUS = "nothing non-obvious"
 
 @dataclass(frozen=True)
 class SkillChange:
-    """What became of one skill. change: "created", "patched", "archived" or "evidence"."""
+    """What became of one skill. change: "created", "patched", "archived" or "evidence". scope:
+    whose it is."""
 
     name: str
     state: SkillState
     change: str
+    scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class JobOutcome:
     failures: tuple[str, ...] = ()
     parked: tuple[str, ...] = ()
     reviewer: str = ""
+
+    @property
+    def concerns_all_projects(self) -> bool:
+        return any(change.scope == "user" for change in self.skills_written)
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as it is kept with its job."""

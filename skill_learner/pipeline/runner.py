@@ -209,6 +209,8 @@ def _review(run: _Run, job: Job) -> JobOutcome:
         register(services.paths, Path(project))
         if outcome.skills_written and key:
             _publish(services, job, project, key)
+    if outcome.concerns_all_projects:
+        _publish(services, job, "", "user")
     if outcome.skills_written and key:
         news.tell(services.paths, key, outcome.skills_written)
     _mark_reviewed(run, job.session, key, unseen)
@@ -220,7 +222,9 @@ def _publish(services: PipelineServices, job: Job, project: str, key: str) -> No
     try:
         services.publish(project, key)
     except (SkillLearnerError, OSError) as error:
-        log_fault(services.paths.review_log, f"job {job.id}: publishing to {project}: {error}")
+        log_fault(
+            services.paths.review_log, f"job {job.id}: publishing to {project or key}: {error}"
+        )
 
 
 def _mark_reviewed(run: _Run, session: str, key: str, seen: JournalReading) -> None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.learning.command_words import (
+    FILTER_PROGRAMS,
+    HARMLESS_PROGRAMS,
+    READ_ONLY_PROGRAMS,
+)
+from skill_learner.learning.commands import parts_of
 from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.repeats import command_sequence
 from skill_learner.models import Session
@@ -15,6 +22,8 @@ from skill_learner.paths import StatePaths, safe_file_name
 _KEPT_SESSIONS = 50
 _SHORTEST = 3
 _LONGEST = 500
+_MOST_PROGRAMS = 12
+_ANYWHERE = HARMLESS_PROGRAMS | FILTER_PROGRAMS | READ_ONLY_PROGRAMS | {"git", "bash", "sh"}
 
 
 def earlier_sequences(paths: StatePaths, key: str, session: Session) -> list[list[str]]:
@@ -25,6 +34,19 @@ def earlier_sequences(paths: StatePaths, key: str, session: Session) -> list[lis
         list(entry["commands"])
         for name, entry in _load(_path(paths, key)).items()
         if name not in family and entry.get("parent", "") not in family
+    ]
+
+
+def usual_programs(paths: StatePaths, key: str) -> list[str]:
+    """The programs that at least two of the project's sessions ran, those of most sessions first;
+    without what is run in any project."""
+    ran = Counter(
+        program
+        for entry in _load(_path(paths, key)).values()
+        for program in {part.program for line in entry["commands"] for part in parts_of(str(line))}
+    )
+    return [name for name, times in ran.most_common() if times > 1 and name not in _ANYWHERE][
+        :_MOST_PROGRAMS
     ]
 
 

@@ -218,7 +218,9 @@ def test_claims_are_no_proof(kind: str) -> None:
 def test_text_taken_back_untested_or_read_back_is_no_proof() -> None:
     def judged(session: Session) -> str:
         draft = _draft(
-            description="Use when", body="1. `retry: 1`\n", evidence=(Claim("x", (2, 3)),)
+            description="Use when the shop server gives up at the first error",
+            body="1. `retry: 1`\n",
+            evidence=(Claim("x", (2, 3)),),
         )
         return _one(draft, session, replace(LLM, approval="auto")).verdict
 

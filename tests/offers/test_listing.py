@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skill_learner.description_lint import description_faults
+from skill_learner.learning.descriptions import description_faults
 from skill_learner.listing import (
     Listing,
     choose_listing,

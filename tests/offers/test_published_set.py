@@ -1,0 +1,126 @@
+"""What of the library a project's editor is shown, beside what its user put there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from skill_learner.cli.group import cli
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.listing import entry_size
+from skill_learner.models import CreateSkill
+from skill_learner.project import project_key
+from skill_learner.targets import claude_code
+from skill_learner.wiring import build_library, build_publisher
+
+Home = Callable[..., Any]
+
+
+class Place:
+    """Two projects of one user, both with Claude Code."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.chdir = monkeypatch.chdir
+        self.one, self.two = root / "one", root / "two"
+        for project in (self.one, self.two):
+            (project / ".git").mkdir(parents=True)
+            self.run(project, "init", "--target", "claude-code")
+        self.config = SkillLearnerConfig.load(self.one)
+        self.library = build_library(self.config)
+
+    def run(self, project: Path, *arguments: str) -> str:
+        self.chdir(project)
+        result = CliRunner().invoke(cli, arguments)
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    def add(self, name: str, description: str = "", scope: str = "user") -> None:
+        self.library.create(
+            CreateSkill(name, description or f"Use when {name} is asked for", "Do it.\n", ()),
+            state="active",
+            scope=scope,
+            project_slug="p",
+            origin="offline",
+            session="s",
+        )
+
+    def publish(self) -> None:
+        build_publisher(self.config)("", "user")
+
+    def linked(self, project: Path) -> list[str]:
+        folder = project / ".claude" / "skills"
+        return sorted(path.name for path in folder.iterdir() if path.is_symlink())
+
+    def own_skill(self, folder: Path, name: str, text: str) -> None:
+        file = folder / ".claude" / "skills" / name / "SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    return Place(tmp_path, monkeypatch)
+
+
+def test_a_skill_for_all_projects_is_shown_in_each(place: Place) -> None:
+    place.add("everywhere")
+    place.add("only-here", scope=project_key(place.one))
+    place.publish()
+    assert place.linked(place.one) == ["everywhere", "only-here"]
+    assert place.linked(place.two) == ["everywhere"]
+    index = (place.one / "CLAUDE.md").read_text()
+    assert index.index("- only-here:") < index.index("- everywhere:")
+
+
+def test_with_an_install_for_the_user_it_is_shown_once(place: Place, hermetic_home: Path) -> None:
+    place.add("everywhere")
+    place.publish()
+    place.run(place.one, "init", "--target", "claude-code", "--user")
+    assert place.linked(place.one) == place.linked(place.two) == []
+    assert place.linked(hermetic_home) == ["everywhere"]
+    assert "- everywhere:" not in (place.one / "CLAUDE.md").read_text()
+
+
+def test_move_takes_it_from_the_others_and_gives_it_back(place: Place) -> None:
+    place.add("a-lesson")
+    place.publish()
+    place.run(place.two, "move", "a-lesson", "--scope", "project")
+    assert (place.linked(place.one), place.linked(place.two)) == ([], ["a-lesson"])
+    place.run(place.two, "move", "a-lesson", "--scope", "user")
+    assert (place.linked(place.one), place.linked(place.two)) == (["a-lesson"], ["a-lesson"])
+
+
+def test_the_users_own_skills_take_their_part_of_the_room(
+    place: Place, hermetic_home: Path
+) -> None:
+    described = "Use when the user asks for " + "a report, " * 30
+    place.own_skill(hermetic_home, "mine", f"---\nname: mine\ndescription: {described}\n---\nDo.\n")
+    place.own_skill(place.one, "no-front-matter", "Just a first line\n" + "and more " * 20)
+    hidden = "---\nname: hidden\ndescription: x\ndisable-model-invocation: true\n---\nDo.\n"
+    place.own_skill(place.one, "hidden", hidden)
+    taken = entry_size("mine", described)
+    first = entry_size("no-front-matter", "Just a first line " + "and more " * 20)
+    for number in range(40):
+        place.add(f"lesson-{number:02}", f"Use when service {number} of the fleet fails")
+    place.publish()
+    for project, others in ((place.one, taken + first), (place.two, taken)):
+        told = place.run(project, "status")
+        room = claude_code.LISTING_ROOM - others
+        assert f"of {room:,} characters beside {others:,} of your own skills" in told
+        size = entry_size("lesson-00", "Use when service 0 of the fleet fails")
+        assert len(place.linked(project)) * size <= room
+    assert len(place.linked(place.one)) < len(place.linked(place.two))
+
+
+def test_own_skills_that_fill_the_room_leave_the_learned_ones_to_search(place: Place) -> None:
+    described = "Use when " + "x" * 1_400
+    place.own_skill(place.one, "mine", f"---\nname: mine\ndescription: {described}\n---\nDo.\n")
+    place.add("a-lesson")
+    place.publish()
+    assert place.linked(place.one) == []
+    assert "- a-lesson:" in (place.one / "CLAUDE.md").read_text()
+    assert "out: a-lesson: needs" in place.run(place.one, "status")
