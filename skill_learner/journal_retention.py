@@ -29,6 +29,16 @@ def prune_journals(paths: StatePaths, days: float, *, megabytes: int = 0) -> int
     return removed
 
 
+def prune_offers(paths: StatePaths, days: float) -> None:
+    """Forget what was offered in sessions of which nothing was heard for `days` days. (It has been
+    counted by then.)"""
+    oldest = time.time() - days * _SECONDS_PER_DAY
+    for path in paths.offered_dir.glob("*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+
+
 def remove_journal(paths: StatePaths, journal: Path, *, unless_since: float) -> bool:
     """Remove a journal with its mark; False when it was written to at or after `unless_since`.
 

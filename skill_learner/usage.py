@@ -55,7 +55,8 @@ class SkillUse:
 
 @dataclass(frozen=True)
 class OfferCount:
-    """offered: sessions in which a hook offered the skill. taken: those of them that loaded it.
+    """offered: sessions in which a hook offered the skill. taken: those of them that loaded it, or
+    were given its text at once.
     helped, failed: loads, offered or not, after which a check that had failed passed or failed."""
 
     offered: int = 0
@@ -158,7 +159,7 @@ class UsageStore:
         """What came of offers and loads, by skill name."""
         with self._transaction() as connection:
             offered = connection.execute(
-                "SELECT skill, count(*), sum(EXISTS (SELECT 1 FROM uses u"
+                "SELECT skill, count(*), sum(occasion = 'body' OR EXISTS (SELECT 1 FROM uses u"
                 " WHERE u.skill = o.skill AND u.session = o.session)) FROM offers o GROUP BY skill"
             ).fetchall()
             ended = connection.execute(

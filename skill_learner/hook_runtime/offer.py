@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-PROMPT_OCCASION, FAILURE_OCCASION = b"prompt", b"failure"
+PROMPT_OCCASION, FAILURE_OCCASION, BODY_OCCASION = b"prompt", b"failure", b"body"
+"""BODY: the text was given whole, so nobody needs to load it."""
 _MOST_TEXT = 16_000
 _JOURNAL_TAIL = 1 << 18
 _LONGEST_REPLY = 9_000
@@ -177,7 +178,7 @@ def _reply(
     reply: bytes = target.context_reply(offering.call.event.name, text)
     if reply:
         for offer in offers:
-            offering.remember(offer.key, occasion)
+            offering.remember(offer.key, BODY_OCCASION if offer.body else occasion)
     return reply
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from skill_learner.learning.load_outcome import load_helped
 from skill_learner.learning.redaction import Redactor
 from skill_learner.learning.signatures import error_fragments
-from skill_learner.models import CreateSkill, Decision, Episode, PatchSkill, Session, Step
+from skill_learner.models import CreateSkill, Decision, Episode, PatchSkill, Session
 from skill_learner.pipeline.outcome import JobOutcome
 from skill_learner.pipeline.services import PipelineServices
 from skill_learner.transcripts.skill_loads import loaded_skill_names
 
-_LOOKED_BACK = 10
-"""Commands before a load among which the failed check is looked for."""
 _TAUGHT = frozenset({"created", "evidence", "patched"})
 
 
@@ -31,7 +30,7 @@ def remember_encounters(
     for name, step in _loads(session):
         if name in known:
             store.add(name, _asks(session, [step], redactor))
-            helped = _helped(session, step)
+            helped = load_helped(session, step)
             if helped is not None:
                 services.usage.note_outcome(session.id, name, helped)
     for change in outcome.skills_written:
@@ -63,26 +62,6 @@ def _loads(session: Session) -> Iterable[tuple[str, int]]:
             continue
         for name in loaded_skill_names(call.name, call.input, None):
             yield name, step.number
-
-
-def _helped(session: Session, load: int) -> bool | None:
-    """Whether the check that had failed last before a load passed at its last run after it; None
-    where nothing had failed or the check never ran again."""
-    before = [s for s in session.steps if s.number < load and _check(s)]
-    failed = [s for s in before[-_LOOKED_BACK:] if s.call and s.call.status == "failed"]
-    if not failed:
-        return None
-    command = _check(failed[-1])
-    after = [s for s in session.steps if s.number > load and _check(s) == command]
-    return after[-1].call.status == "ok" if after and after[-1].call else None
-
-
-def _check(step: Step) -> str:
-    """The command of a step that ran one to its end, else ""."""
-    call = step.call
-    if call is None or call.name != "Bash" or call.status not in ("ok", "failed"):
-        return ""
-    return " ".join(str(call.input.get("command", "")).split())
 
 
 def _cited(decisions: Sequence[Decision], name: str) -> set[int]:

@@ -21,7 +21,7 @@ from skill_learner.errors import CeilingReachedError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, remove_old_drafts
 from skill_learner.job import EDITOR, Job
 from skill_learner.journal import JournalReading, read_journal
-from skill_learner.journal_retention import prune_journals
+from skill_learner.journal_retention import prune_journals, prune_offers
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
 from skill_learner.pipeline.learn import learn_from
@@ -195,7 +195,7 @@ def _review(run: _Run, job: Job) -> JobOutcome:
         return nothing("nothing new since the last review")
     transcript = Path(job.transcript) if job.transcript else None
     session = load_session(journal, transcript, reviewed_to=mark)
-    services.usage.harvest_loads(session)
+    heard = services.usage.harvest_loads(session)
     progress = run.progress
     outcome = learn_from(
         services.for_project(job.project),
@@ -207,7 +207,8 @@ def _review(run: _Run, job: Job) -> JobOutcome:
     project = job.project or session.project
     if project and Path(project).is_dir():
         register(services.paths, Path(project))
-        if outcome.skills_written and key:
+        heard += _count_uses(services)  # uses and offers move skills up and down the listing
+        if key and (outcome.skills_written or heard):
             _publish(services, job, project, key)
     if outcome.concerns_all_projects:
         _publish(services, job, "", "user")
@@ -260,13 +261,20 @@ def _note_interrupted(run: _Run, job: Job) -> None:
         _mark_reviewed(run, job.session, job.project_key, read_journal(Path(job.journal)))
 
 
-def _tidy(services: PipelineServices) -> None:
+def _count_uses(services: PipelineServices) -> int:
+    """How many uses and offers are new."""
     known = [skill.name for skill in services.library.list(("active", "candidate"))]
-    services.usage.harvest_all(services.paths, known)
+    used = services.usage.harvest_all(services.paths, known)
+    return used + services.usage.harvest_offers(services.paths.offered_dir)
+
+
+def _tidy(services: PipelineServices) -> None:
+    _count_uses(services)
     config = services.config
     for folder in (services.paths.root, *services.paths.root.glob("*/")):
         remove_old_drafts(folder)
     prune_journals(services.paths, config.journal_days, megabytes=config.journal_megabytes)
+    prune_offers(services.paths, config.journal_days)
 
 
 @contextlib.contextmanager

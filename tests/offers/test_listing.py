@@ -150,3 +150,12 @@ def test_a_description_should_name_the_words_that_one_meets() -> None:
     text = "Use when the release of the site stops half-way through"
     assert description_faults("x", text, trigger="E417 asset pipeline has no manifest")
     assert description_faults("x", f"{text}: no manifest", trigger="E417 pipeline manifest") == []
+
+
+def test_a_text_that_was_given_whole_counts_as_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "offered"
+    folder.mkdir()
+    (folder / "s1").write_text("100\tbody\ta\n")
+    store = UsageStore(tmp_path / "usage.sqlite")
+    store.harvest_offers(folder)
+    assert store.offers() == {"a": OfferCount(offered=1, taken=1)}

@@ -110,3 +110,26 @@ def test_fragments_of_errors_leave_out_what_varies() -> None:
     assert any("is not defined" in part for part in told)
     assert error_fragments(["exit 3"]) == ()
     assert error_fragments([]) == ()
+
+
+def test_the_same_check_counts_however_it_is_run(tmp_path: Path) -> None:
+    given = services(tmp_path)
+    took_place = session(
+        tool(1, "Bash", "failed", command="npm test"),
+        tool(2, "Skill", "ok", skill="site-manifest"),
+        tool(3, "Bash", "ok", command="ls src"),
+        tool(4, "Bash", "ok", command="cd web && npm test --silent"),
+    )
+    remember_encounters(given, took_place, nothing(), (), Redactor())
+    assert given.usage.offers() == {"site-manifest": OfferCount(helped=1)}
+
+
+def test_what_hides_its_exit_code_tells_no_outcome(tmp_path: Path) -> None:
+    given = services(tmp_path)
+    took_place = session(
+        tool(1, "Bash", "failed", command="npm test"),
+        tool(2, "Skill", "ok", skill="site-manifest"),
+        tool(3, "Bash", "ok", command="npm test | tail -5"),
+    )
+    remember_encounters(given, took_place, nothing(), (), Redactor())
+    assert given.usage.offers() == {}

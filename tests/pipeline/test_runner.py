@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -490,3 +491,70 @@ def test_a_row_of_reviews_takes_each_from_the_count_and_counts_anew_at_the_end(
     assert left_after == [left - 4, left - 8, left - 12]
     assert rebuilt == [left - 12]
     assert tally.unreviewed(paths, journal.key) == left - 12
+
+
+def test_offers_that_nobody_takes_are_counted_and_published(
+    make_services: MakeServices, journal: Journal, published: Any, paths: StatePaths
+) -> None:
+    services = make_services()
+    paths.offered_dir.mkdir()
+    (paths.offered_dir / "s1").write_text("100\tprompt\ta-skill\n")
+    journal.routine("s1")
+    journal.request("session_end", "s1")
+    run_jobs(services)
+    assert services.usage.offers()["a-skill"].offered == 1
+    assert published.calls == [(str(journal.project), journal.key)]
+
+    journal.routine("s1")
+    journal.request("session_end", "s1")
+    run_jobs(services)
+    assert len(published.calls) == 1  # nothing new was heard
+
+
+def test_what_was_offered_in_sessions_long_ago_is_forgotten(
+    make_services: MakeServices, journal: Journal, paths: StatePaths
+) -> None:
+    services = make_services()
+    paths.offered_dir.mkdir()
+    for name, age in (("old", 30), ("new", 1)):
+        (paths.offered_dir / name).write_text("100\tprompt\ta-skill\n")
+        at = time.time() - age * 86_400
+        os.utime(paths.offered_dir / name, (at, at))
+    run_jobs(services)
+    assert [path.name for path in paths.offered_dir.iterdir()] == ["new"]
+    assert services.usage.offers()["a-skill"].offered == 2
+
+
+def test_what_serves_all_projects_is_published_in_all(
+    make_services: MakeServices, journal: Journal, published: Any
+) -> None:
+    draft = {
+        "action": "create",
+        "name": "linker-missing",
+        "description": "Use when `cargo build` fails with linker `cc` not found.",
+        "body": "1. `apt-get install -y gcc`\n\n## Check\n`cargo build` passes.\n",
+        "evidence": [{"claim": "fails, then passes", "steps": [2, 3, 4]}],
+        "confidence": 0.9,
+    }
+    journal.prompt("s1", "make it build")
+    journal.bash("s1", "cargo build", "error: linker `cc` not found", failed=True)
+    journal.bash("s1", "apt-get install -y gcc", "done")
+    journal.bash("s1", "cargo build", "Finished in 3.1 s")
+    journal.event("s1", "Stop")
+    journal.event("s1", "SessionEnd")
+    journal.request("session_end", "s1")
+    answer = {"outcome": "done", "skills": [draft]}
+    services = make_services(reviewer=llm_reviewer(answer))
+    (job,) = run_jobs(services)
+    (skill,) = services.library.list()
+    assert (skill.state, skill.scope) == ("active", "user"), job.result["decisions"]
+    assert published.calls[-1] == ("", "user")
+    assert "for all projects" in services.library.history(skill.name)[0].why
+
+    moved = services.library.set_scope(skill.name, journal.key)
+    journal.bash("s2", "cargo build", "error: linker `cc` not found", failed=True)
+    journal.bash("s2", "apt-get install -y gcc", "done")
+    journal.bash("s2", "cargo build", "Finished in 3.1 s")
+    journal.request("session_end", "s2")
+    run_jobs(make_services(reviewer=llm_reviewer(answer)))
+    assert services.library.get(skill.name).scope == moved.scope == journal.key
