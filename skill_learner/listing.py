@@ -78,21 +78,20 @@ def choose_listing(
     skills: Sequence[Skill],
     room: int,
     usefulness: Callable[[Skill], float],
-    offers: Mapping[str, OfferCount] | None = None,
+    declined: Mapping[str, int] | None = None,
 ) -> Listing:
     """Fill the room with the most useful skills, a project's own before those of all projects; each
-    is listed whole or not at all."""
-    offers = offers or {}
+    is listed whole or not at all. declined: see `declined_offers`."""
+    declined = declined or {}
     listed: list[Skill] = []
     left_out: list[tuple[Skill, str]] = []
     taken = 0
     for skill in sorted(skills, key=lambda one: (_is_for_all(one), -usefulness(one), one.name)):
-        offered = offers.get(skill.name)
         size = entry_size(skill.name, skill.description)
         if len(" ".join(skill.description.split())) > LONGEST_LISTED:
             left_out.append((skill, "its description is longer than the editor shows"))
-        elif offered and offered.offered >= _OFTEN_OFFERED and not offered.taken:
-            left_out.append((skill, f"offered {offered.offered} times and never loaded"))
+        elif skill.name in declined:
+            left_out.append((skill, f"offered {declined[skill.name]} times and never loaded"))
         elif taken + size > room:
             left_out.append((skill, f"needs {size} of {max(room - taken, 0)} characters left"))
         else:
@@ -103,6 +102,18 @@ def choose_listing(
 
 def _is_for_all(skill: Skill) -> bool:
     return skill.scope == USER
+
+
+def declined_offers(
+    offers: Mapping[str, OfferCount], uses: Mapping[str, SkillUse]
+) -> dict[str, int]:
+    """The skills that agents were offered often and never loaded, with how often. One use, offered
+    or not, brings a skill back."""
+    return {
+        name: offer.offered
+        for name, offer in offers.items()
+        if offer.offered >= _OFTEN_OFFERED and not offer.taken and name not in uses
+    }
 
 
 def usefulness_for(

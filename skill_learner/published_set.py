@@ -13,17 +13,19 @@ from skill_learner.listing import (
     USER_SHARE,
     Listing,
     choose_listing,
+    declined_offers,
     project_traits,
     usefulness_for,
 )
 from skill_learner.load_check import fit_for_agents
 from skill_learner.models import SkillState
 from skill_learner.others_listed import characters_of_others
+from skill_learner.paths import StatePaths
 from skill_learner.pipeline.sequences import usual_programs
 from skill_learner.project import load_project
 from skill_learner.skills.library import USER, SkillLibrary
 from skill_learner.targets import TARGETS, get_target
-from skill_learner.usage import UsageStore
+from skill_learner.usage import OfferCount, SkillUse, UsageStore
 
 _ACTIVE: tuple[SkillState, ...] = ("active",)
 
@@ -36,15 +38,14 @@ def listing_for(
     Where the editor has our skills in the home folder, a project's own have what those leave of the
     room. Else the project gets them too, after its own, those first that fit what it is.
     """
-    store = UsageStore(config.paths.usage_db)
-    there = config.paths.usage_db.exists()
-    uses, offers = (store.counts(), store.offers()) if there else ({}, {})
+    uses, offers = usage_of(config.paths)
+    declined = declined_offers(offers, uses)
     active = fit_for_agents(library, library.list(_ACTIVE))
     records = load_all(config.paths)
     useful = usefulness_for(uses, offers)
     of_user = [skill for skill in active if skill.scope == USER]
     room, others = listing_room(config, library, None)
-    user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, offers)
+    user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, declined)
     if key == USER:
         return replace(user_wide, others=others)
     project_record = load_project(config.paths, key)
@@ -58,9 +59,17 @@ def listing_for(
         own if in_home else own + of_user,
         room - (user_wide.taken if in_home else 0),
         usefulness_for(uses, offers, traits),
-        offers,
+        declined,
     )
     return replace(chosen, others=others)
+
+
+def usage_of(paths: StatePaths) -> tuple[dict[str, SkillUse], dict[str, OfferCount]]:
+    """Uses and offers by skill, as they were last counted."""
+    if not paths.usage_db.exists():
+        return {}, {}
+    store = UsageStore(paths.usage_db)
+    return store.counts(), store.offers()
 
 
 def _editors_of(project: Path, records: Sequence[InstallRecord]) -> set[str]:

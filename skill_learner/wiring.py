@@ -44,10 +44,11 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
+    from skill_learner.listing import declined_offers
     from skill_learner.project import list_projects
-    from skill_learner.publish.error_hints import write_error_hints
+    from skill_learner.publish.error_hints import write_declined, write_error_hints
     from skill_learner.publish.publisher import publish, publish_user
-    from skill_learner.published_set import listing_for
+    from skill_learner.published_set import listing_for, usage_of
 
     library = build_library(config)
     search = build_search(config)
@@ -64,6 +65,8 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
             publish(Path(project), skills, config.paths, token_budget=budget, listed=listed)
         known = {s.name: (s.description, library.encounters.of(s.name).errors) for s in skills}
         write_error_hints(config.paths, key, known)
+        uses, offers = usage_of(config.paths)
+        write_declined(config.paths, declined_offers(offers, uses))
         search.sync()  # so that a prompt hook, which only reads the index, finds what is new
 
     def publish_everywhere() -> None:

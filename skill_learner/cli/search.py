@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 from skill_learner.cli.output import json_option, say, show_json, show_table
 from skill_learner.cli.settings import key_of, load
 from skill_learner.cli.skill_data import summary
+from skill_learner.config import SkillLearnerConfig
 from skill_learner.interfaces import SearchHit
 from skill_learner.models import SkillState
 from skill_learner.ranking.strength import LOOKED_AT, THRESHOLD
@@ -50,7 +51,7 @@ def command(
         wider += [] if all_projects else ["--all-projects"]
         say(f"no skill matches{'; wider: ' if wider else ''}{', '.join(wider)}")
     elif explain:
-        _explain(hits)
+        _explain(hits, _declined(config))
     else:
         rows = [(h.skill.name, h.skill.state, h.skill.description, h.skill.path) for h in hits]
         show_table(("name", "state", "description", "file"), rows)
@@ -66,13 +67,23 @@ def _reasons(hit: SearchHit, explain: bool) -> dict[str, Any]:
     return told
 
 
-def _explain(hits: Sequence[SearchHit]) -> None:
+def _declined(config: SkillLearnerConfig) -> Mapping[str, int]:
+    from skill_learner.listing import declined_offers
+    from skill_learner.published_set import usage_of
+
+    uses, offers = usage_of(config.paths)
+    return declined_offers(offers, uses)
+
+
+def _explain(hits: Sequence[SearchHit], declined: Mapping[str, int]) -> None:
     """Each skill with its words by field; the first ones with their strength against the threshold
     from which a prompt hook offers them."""
     for place, hit in enumerate(hits):
         strength = ""
         if place < LOOKED_AT:
             word = "offered" if hit.strength >= THRESHOLD else "not offered"
+            if hit.skill.name in declined:
+                word = f"offered {declined[hit.skill.name]} times and never loaded, so no more"
             strength = f", strength {hit.strength:.2f} against {THRESHOLD} ({word} with a prompt)"
         say(f"{hit.skill.name}: score {hit.score:.3f}{strength}")
         for field, words in hit.matched.items():

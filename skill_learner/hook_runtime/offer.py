@@ -64,6 +64,11 @@ class Offering:
             and not _was_loaded(self.call, name)
         )
 
+    def is_declined(self, key: str) -> bool:
+        """Whether agents were offered a skill often and never loaded it."""
+        names = read_file(self.call.state + b"/published/declined", 1 << 20)
+        return key.encode("utf-8", "surrogateescape") in names.split(b"\n")
+
     def remember(self, key: str, occasion: bytes) -> None:
         name = key.encode("utf-8", "surrogateescape")
         descriptor = open_to_append(self.call.state + b"/offered", self._session)

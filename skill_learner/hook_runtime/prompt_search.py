@@ -84,7 +84,7 @@ def _choose(offering: Offering, found: Found) -> list[Candidate]:
             continue
         if chosen and candidate.score < _NEARLY_AS_GOOD * chosen[0].score:
             continue
-        if offering.is_open(candidate.key):
+        if offering.is_open(candidate.key) and not offering.is_declined(candidate.key):
             chosen.append(candidate)
     return chosen
 

@@ -1,9 +1,11 @@
-"""What errors the published skills were learned from, for the hook of a failed tool call."""
+"""What hooks are told beside the links: the errors that skills were learned from, and which skills
+are offered no more."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from skill_learner import files
 from skill_learner.paths import StatePaths
@@ -24,6 +26,16 @@ def write_error_hints(
         for fragments in known
         if fragments and not {"\t", "\n"} & set(name)
     ]
+    _write(target, lines)
+
+
+def write_declined(paths: StatePaths, names: Iterable[str]) -> None:
+    """Write `published/declined`: names, a line each, of skills that no prompt hook offers."""
+    _write(paths.published_dir / "declined", [f"{name}\n" for name in sorted(names)])
+
+
+def _write(target: Path, lines: Sequence[str]) -> None:
+    """The lines as a file; none where there are none, so that a hook has nothing to read."""
     data = os.fsencode("".join(lines))
     try:
         before = target.read_bytes()
@@ -32,7 +44,7 @@ def write_error_hints(
     if not lines:
         target.unlink(missing_ok=True)
     elif data != before:
-        files.ensure_private_dir(paths.published_dir)
+        files.ensure_private_dir(target.parent)
         files.atomic_write(target, data)
 
 

@@ -10,6 +10,7 @@ from skill_learner.learning.descriptions import description_faults
 from skill_learner.listing import (
     Listing,
     choose_listing,
+    declined_offers,
     entry_size,
     project_traits,
     usefulness_for,
@@ -30,7 +31,8 @@ def skill(name: str, description: str = "Use when it fits", scope: str = "p-1") 
 def chosen(skills: list[Skill], room: int, **known: dict[str, object]) -> Listing:
     uses, offers = known.get("uses", {}), known.get("offers", {})
     useful = usefulness_for(uses, offers, now=NOW)  # type: ignore[arg-type]
-    return choose_listing(skills, room, useful, offers)  # type: ignore[arg-type]
+    declined = declined_offers(offers, uses)  # type: ignore[arg-type]
+    return choose_listing(skills, room, useful, declined)
 
 
 def test_the_room_is_never_exceeded_and_nothing_is_lost() -> None:
@@ -56,9 +58,11 @@ def test_uses_count_recent_ones_most() -> None:
 
 
 def test_what_is_offered_often_and_never_loaded_loses_its_place() -> None:
-    offers = {"a": OfferCount(offered=6), "b": OfferCount(offered=6, taken=1)}
-    listing = chosen([skill("a"), skill("b")], 10_000, offers=offers)
-    assert [s.name for s in listing.listed] == ["b"]
+    offers = {"a": OfferCount(offered=6), "b": OfferCount(6, taken=1), "c": OfferCount(6)}
+    uses = {"c": SkillUse(1, NOW, 1)}
+    skills = [skill("a"), skill("b"), skill("c")]
+    listing = chosen(skills, 10_000, offers=offers, uses=uses)
+    assert [s.name for s in listing.listed] == ["c", "b"]
     assert "never loaded" in listing.left_out[0][1]
 
 

@@ -11,6 +11,8 @@ import pytest
 from hook_sandbox import SESSION, HookSandbox
 
 from skill_learner.models import CreateSkill
+from skill_learner.paths import StatePaths
+from skill_learner.publish.error_hints import write_declined
 from skill_learner.search import SkillSearch
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.storage import open_index
@@ -100,6 +102,14 @@ def test_a_fitting_prompt_gets_at_most_two_suggestions_and_never_again(offers: O
         ["prompt", name] for name in offered(first)
     ]
     assert offers.hooks.log() == ""
+
+
+def test_what_was_offered_often_and_never_loaded_is_offered_no_more(offers: Offers) -> None:
+    (name, *_) = offered(offers.ask(DOCKER))
+    write_declined(StatePaths(offers.hooks.state), [name])
+    assert name not in offered(offers.ask(DOCKER, session="another-session"))
+    write_declined(StatePaths(offers.hooks.state), [])
+    assert name in offered(offers.ask(DOCKER, session="a-third-session"))
 
 
 def test_other_scripts_are_served(offers: Offers) -> None:

@@ -15,6 +15,7 @@ from skill_learner.listing import entry_size
 from skill_learner.models import CreateSkill
 from skill_learner.project import project_key
 from skill_learner.targets import claude_code
+from skill_learner.usage import UsageStore
 from skill_learner.wiring import build_library, build_publisher
 
 Home = Callable[..., Any]
@@ -124,3 +125,23 @@ def test_own_skills_that_fill_the_room_leave_the_learned_ones_to_search(place: P
     assert place.linked(place.one) == []
     assert "- a-lesson:" in (place.one / "CLAUDE.md").read_text()
     assert "out: a-lesson: needs" in place.run(place.one, "status")
+
+
+def test_what_nobody_takes_leaves_listing_and_offers_until_it_is_used(place: Place) -> None:
+    place.add("pg-lock", "Use when a Postgres migration hangs on a lock")
+    folder = place.config.paths.offered_dir
+    folder.mkdir()
+    for session in range(5):
+        (folder / f"s{session}").write_text("100\tprompt\tpg-lock\n")
+    store = UsageStore(place.config.paths.usage_db)
+    store.harvest_offers(folder)
+    place.publish()
+    assert place.linked(place.one) == []
+    declined = place.config.paths.published_dir / "declined"
+    assert declined.read_text() == "pg-lock\n"
+    told = place.run(place.one, "search", "--explain", "postgres migration hangs on a lock")
+    assert "offered 5 times and never loaded, so no more with a prompt" in told
+    store.note(["pg-lock"], "another-session", 200.0)
+    place.publish()
+    assert place.linked(place.one) == ["pg-lock"]
+    assert not declined.exists()
