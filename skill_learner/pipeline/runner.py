@@ -18,10 +18,9 @@ from typing import cast
 
 from skill_learner import tally
 from skill_learner.errors import CeilingReachedError, SkillLearnerError
-from skill_learner.files import ensure_private_dir, remove_old_drafts
+from skill_learner.files import ensure_private_dir
 from skill_learner.job import EDITOR, Job
 from skill_learner.journal import JournalReading, read_journal
-from skill_learner.journal_retention import prune_journals, prune_offers
 from skill_learner.marks import read_mark, write_mark
 from skill_learner.pipeline import news
 from skill_learner.pipeline.learn import learn_from
@@ -35,6 +34,7 @@ from skill_learner.pipeline.requests import (
 from skill_learner.pipeline.review_lock import AnotherReviewRunsError, review_lock
 from skill_learner.pipeline.review_log import log_fault
 from skill_learner.pipeline.services import PipelineServices
+from skill_learner.pipeline.tidying import count_uses, tidy
 from skill_learner.pipeline.watchdog import Watchdog
 from skill_learner.project import load_project, project_key, register
 from skill_learner.session_loader import load_session
@@ -61,6 +61,10 @@ class _Run:
     passed_over: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
     """Projects whose tally is to be counted anew at the end."""
+    heard: bool = False
+    """Whether uses or offers were new: they move skills up and down what is published."""
+    shown: set[str] = field(default_factory=set)
+    """Projects that were published since then."""
 
 
 def run_jobs(
@@ -86,9 +90,10 @@ def run_jobs(
             with review_lock(services.paths.review_lock, wait=wait):
                 for job in services.jobs.requeue_interrupted("editor"):
                     _note_interrupted(run, job)
+                run.heard, run.shown = count_uses(services) > 0, set()
                 _run_queue(run)
                 _count_anew(run)
-                _tidy(services)
+                tidy(services)
         except AnotherReviewRunsError:
             return run.ended
         if not _has_more(run):
@@ -195,7 +200,7 @@ def _review(run: _Run, job: Job) -> JobOutcome:
         return nothing("nothing new since the last review")
     transcript = Path(job.transcript) if job.transcript else None
     session = load_session(journal, transcript, reviewed_to=mark)
-    heard = services.usage.harvest_loads(session)
+    run.heard |= services.usage.harvest_loads(session) > 0
     progress = run.progress
     outcome = learn_from(
         services.for_project(job.project),
@@ -207,8 +212,8 @@ def _review(run: _Run, job: Job) -> JobOutcome:
     project = job.project or session.project
     if project and Path(project).is_dir():
         register(services.paths, Path(project))
-        heard += _count_uses(services)  # uses and offers move skills up and down the listing
-        if key and (outcome.skills_written or heard):
+        if key and (outcome.skills_written or (run.heard and key not in run.shown)):
+            run.shown.add(key)
             _publish(services, job, project, key)
     if outcome.concerns_all_projects:
         _publish(services, job, "", "user")
@@ -259,22 +264,6 @@ def _note_interrupted(run: _Run, job: Job) -> None:
     run.ended.append(job)
     if job.journal:
         _mark_reviewed(run, job.session, job.project_key, read_journal(Path(job.journal)))
-
-
-def _count_uses(services: PipelineServices) -> int:
-    """How many uses and offers are new."""
-    known = [skill.name for skill in services.library.list(("active", "candidate"))]
-    used = services.usage.harvest_all(services.paths, known)
-    return used + services.usage.harvest_offers(services.paths.offered_dir)
-
-
-def _tidy(services: PipelineServices) -> None:
-    _count_uses(services)
-    config = services.config
-    for folder in (services.paths.root, *services.paths.root.glob("*/")):
-        remove_old_drafts(folder)
-    prune_journals(services.paths, config.journal_days, megabytes=config.journal_megabytes)
-    prune_offers(services.paths, config.journal_days)
 
 
 @contextlib.contextmanager

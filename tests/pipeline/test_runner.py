@@ -354,7 +354,7 @@ def test_a_wish_left_while_the_lock_is_let_go_is_seen(
     """The other process found the lock taken after our last look at its wish."""
     from skill_learner.pipeline import runner
 
-    tidy = runner._tidy
+    tidy = runner.tidy
     late = iter(["s2"])
 
     def leave_wish(services: PipelineServices) -> None:
@@ -363,7 +363,7 @@ def test_a_wish_left_while_the_lock_is_let_go_is_seen(
             journal.fixed_failure(session)
             journal.request("session_end", session)
 
-    monkeypatch.setattr(runner, "_tidy", leave_wish)
+    monkeypatch.setattr(runner, "tidy", leave_wish)
     journal.fixed_failure("s1")
     journal.request("session_end", "s1")
     ended = run_jobs(make_services())
