@@ -48,13 +48,14 @@ def carry_out(changes: Iterable[Change]) -> None:
         _check_unchanged(change)
         # all who write these files hold the publishing lock, so a draft is a killed write's
         files.remove_old_drafts(Path(os.path.realpath(change.path)).parent, min_age=0)
-        if change.after is None:
+        if change.after is None and not change.path.is_symlink():
             change.path.unlink(missing_ok=True)
             continue
         change.path.parent.mkdir(parents=True, exist_ok=True)
         mode = None if change.private or change.before is not None else _usual_mode()
         check = functools.partial(_check_unchanged, change)
-        files.atomic_write(change.path, change.after, mode, check=check)
+        # a link is the user's: what it leads to is emptied, not left behind with ours in it
+        files.atomic_write(change.path, change.after or b"", mode, check=check)
 
 
 def _check_unchanged(change: Change) -> None:

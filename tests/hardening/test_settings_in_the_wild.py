@@ -277,6 +277,17 @@ def test_linked_settings_and_notes_keep_their_links(project: Path, state: StateP
     assert os.readlink(project / "CLAUDE.md") == "AGENTS.md"
 
 
+def test_a_linked_file_that_holds_nothing_but_ours_is_emptied_behind_its_link(
+    project: Path, state: StatePaths
+) -> None:
+    put(project / "AGENTS.md", "<!-- skill-learner:begin -->\nx\n<!-- skill-learner:end -->\n")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    install("claude-code", "project", project, state)
+    uninstall("claude-code", None, project, state)
+    assert os.readlink(project / "CLAUDE.md") == "AGENTS.md"
+    assert (project / "AGENTS.md").read_bytes() == b""
+
+
 @pytest.mark.parametrize("where", ["CLAUDE.md", ".claude/settings.json", ".claude"])
 def test_links_out_of_the_project_are_not_followed(
     where: str, project: Path, state: StatePaths, tmp_path: Path

@@ -18,6 +18,7 @@ from skill_learner.targets import TARGETS, get_target
 CHECKOUT = Path(__file__).resolve().parents[2]
 OLD = 5.0
 """The time of records that were there before the hook ran."""
+OLD_LOG = b"1 old line\n" * 10_000
 TORN = b'{"v":1,"t":5,"e":"Pos'
 
 
@@ -361,10 +362,12 @@ def _news(rng: random.Random, place: Place) -> str:
 
 
 def _log_is_huge(rng: random.Random, place: Place) -> str:
-    (place.state / "hook.log").write_bytes(b"1 old line\n" * 10_000)
+    """And there is something to add."""
+    (place.state / "hook.log").write_bytes(OLD_LOG)
+    (place.state / "journal").write_text("x")
     if not (place.state / "hook.conf").exists():
         (place.state / "hook.conf").symlink_to("hook.conf")  # to itself
-    return ""
+    return "no journal folder"
 
 
 _DAMAGES: dict[str, Callable[[random.Random, Place], str]] = {

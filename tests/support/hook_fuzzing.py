@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hook_cases import OLD, TORN, Case, Place, make_case, recorded_payloads
+from hook_cases import OLD, OLD_LOG, TORN, Case, Place, make_case, recorded_payloads
 
 from skill_learner.hook_runtime.launcher import render_hook_sh
 from skill_learner.hook_runtime.project_key import safe_name
@@ -49,7 +49,7 @@ try:
 except ImportError:
     pass
 """
-_PRINTING = {"SessionStart", "UserPromptSubmit", "PostToolUseFailure"}
+_PRINTING = {"sessionstart", "userpromptsubmit", "beforesubmitprompt", "posttoolusefailure"}
 _PARTS = {
     "hook.sh", "hook.conf", "hook.log", "code", "journal", "tally", "requests", "marks", "news",
     "published",
@@ -309,8 +309,7 @@ def _may_print(case: Case, data: bytes) -> bool:
         value = json.loads(data)
     except ValueError:
         return False
-    event = target.canonical(case.event, {})[0]
-    return isinstance(value, dict) and set(value) <= known and event in _PRINTING
+    return isinstance(value, dict) and set(value) <= known and case.event.lower() in _PRINTING
 
 
 def _torn(bed: FuzzBed) -> list[str]:
@@ -338,9 +337,10 @@ def _log_faults(bed: FuzzBed, case: Case) -> list[str]:
     log = state / "hook.log"
     if not log.is_file():
         return []
-    size, lines = log.stat().st_size, log.read_bytes().count(b"\n")
+    data = log.read_bytes()
+    size, lines = len(data), data.count(b"\n")
     if case.damage == "log_is_huge":
-        return [] if size <= 120_000 else [f"the log grew to {size}"]
+        return [] if size < 66_000 or data == OLD_LOG else [f"the log grew to {size}"]
     return [f"{lines} lines in the log"] if lines > 1 else []
 
 
