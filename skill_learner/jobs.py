@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -229,9 +230,9 @@ class JobStore:
     def _close(self, job: Job) -> Job:
         written = self._write(job, self._closed_folder)
         self._path(job.id).unlink(missing_ok=True)
-        closed = sorted(self._closed_folder.glob("*.json"))
+        closed = _job_files(self._closed_folder)
         for old in closed[: max(0, len(closed) - self._keep_closed)]:
-            old.unlink(missing_ok=True)
+            (self._closed_folder / old).unlink(missing_ok=True)
         return written
 
     def _write(self, job: Job, folder: Path | None = None) -> Job:
@@ -251,8 +252,8 @@ class JobStore:
                 yield job
 
     def _in(self, folder: Path) -> Iterator[Job]:
-        for path in sorted(folder.glob("*.json")):
-            job = self._read(path)
+        for name in _job_files(folder):
+            job = self._read(folder / name)
             if job is not None:
                 yield job
 
@@ -265,3 +266,13 @@ class JobStore:
             return Job(**{key: value for key, value in raw.items() if key in known})
         except (OSError, ValueError, TypeError, AttributeError):
             return None
+
+
+def _job_files(folder: Path) -> list[str]:
+    """Names, oldest first. Every change of the queue lists them, so no path is made of each."""
+    try:
+        return sorted(
+            name for name in os.listdir(folder) if name.endswith(".json") and name[0] != "."
+        )
+    except FileNotFoundError:
+        return []
