@@ -41,6 +41,26 @@ _NOBODY = 4_194_305
 """A process id above the highest that Linux gives."""
 
 
+_SHARE_AT_STEPS = 0.75
+
+
+class _Steps:
+    """The steps of a piece of work in any order, each once before one comes again."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._left: list[int] = []
+
+    def next(self, dice: random.Random) -> int:
+        if not self._left:
+            self._left = dice.sample(range(1, self._count + 1), self._count)
+        return self._left.pop()
+
+    def end_before(self, step: int) -> None:
+        self._count = max(1, min(self._count, step - 1))
+        self._left = [other for other in self._left if other <= self._count]
+
+
 def killed(work: Callable[[], None], seconds: float) -> bool:
     """Run `work` in a child and kill it after so long; whether it was still at it."""
     pid = run_child(work)
@@ -58,7 +78,7 @@ class HookBed:
         self.hooks = HookSandbox(root)
         self.hooks.entry.write_text(HOOK_PREFIX + self.hooks.entry.read_text())
         self.kept: list[str] = []
-        self.steps = dict.fromkeys(("UserPromptSubmit", "Stop", "SessionEnd"), 60)
+        self.steps = {name: _Steps(60) for name in ("UserPromptSubmit", "Stop", "SessionEnd")}
         self.longest = 0.0
         for number in range(-3, 0):
             began = time.monotonic()
@@ -69,8 +89,8 @@ class HookBed:
         event = dice.choice(sorted(self.steps))
         session = f"session-{number}" if event == "SessionEnd" else SESSION
         self._whole("UserPromptSubmit", session, f"before {number}")
-        at_step = dice.random() < 0.5
-        step = dice.randrange(1, self.steps[event] + 1) if at_step else 0
+        at_step = dice.random() < _SHARE_AT_STEPS
+        step = self.steps[event].next(dice) if at_step else 0
         process = subprocess.Popen(
             ["/bin/sh", "-c", command_line(event)],
             stdin=subprocess.PIPE,
@@ -90,7 +110,7 @@ class HookBed:
         if not hit:
             self.kept.append(f"cut {number}")
             if at_step:
-                self.steps[event] = min(self.steps[event], step)
+                self.steps[event].end_before(step)
         return hit
 
     def check(self, number: int) -> None:
@@ -139,18 +159,18 @@ class HookBed:
 class _Struck:
     """A bed whose work is killed at one of its steps, or at a random moment."""
 
-    steps = 1
+    steps: _Steps
     longest = 0.2
 
     def work(self) -> None:
         raise NotImplementedError
 
     def measure(self) -> None:
-        self.steps = steps_of(self.work)
+        self.steps = _Steps(steps_of(self.work))
 
     def strike(self, dice: random.Random, number: int) -> bool:
-        if dice.random() < 0.5:
-            return killed_at(self.work, dice.randrange(1, self.steps + 1))
+        if dice.random() < _SHARE_AT_STEPS:
+            return killed_at(self.work, self.steps.next(dice))
         began = time.monotonic()
         hit = killed(self.work, dice.random() * self.longest)
         took = time.monotonic() - began
@@ -296,6 +316,7 @@ class ReviewBed(_Struck):
         assert not jobs.pending_marker.exists()
         ends = {job.session: job for job in jobs.all()}
         session = self.sessions[-1]
+        assert session in ends, "the wish for a review is lost"
         assert ends[session].status == "done", ends[session]
         assert read_mark(paths, session) == journal_path(paths, session).stat().st_size
         assert unreviewed(paths, self._key) == 0
