@@ -137,6 +137,28 @@ def test_a_file_that_somebody_saves_at_the_last_moment_stays_as_they_left_it(
     assert [entry.name for entry in tmp_path.iterdir()] == ["CLAUDE.md"]
 
 
+def test_bytes_are_on_the_disk_before_a_name_leads_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No kill shows this, only a loss of power."""
+    steps: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def told_sync(descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        sync(descriptor)
+        steps.append(f"sync {size}")
+
+    def told_replace(source: Any, target: Any) -> None:
+        replace(source, target)
+        steps.append("replace")
+
+    monkeypatch.setattr(os, "fsync", told_sync)
+    monkeypatch.setattr(os, "replace", told_replace)
+    files.atomic_write(tmp_path / "x", b"whole")
+    assert steps == ["sync 5", "replace"]
+
+
 def test_publishing_takes_up_what_somebody_saves_meanwhile(
     hooks: HookSandbox, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
