@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from skill_learner.conversation import StoredConversation
     from skill_learner.engine_wiring import EngineParts
     from skill_learner.host_sessions import HostSession
     from skill_learner.interfaces import EmbeddingProvider, LLMProvider
@@ -257,9 +258,11 @@ class SkillEngine:
         """The prompt alone, for a task; the skills that stand in it in full count as used."""
         from skill_learner.skill_tools import named_tools
 
-        prompt = self._parts.injector.build(
-            query, tools=named_tools(tools), top_k=self.config.semantic_top_k
-        )
+        parts = self._parts
+        with parts.skills.one_look():
+            prompt = parts.injector.build(
+                query, tools=named_tools(tools), top_k=self.config.semantic_top_k
+            )
         with self._lock:
             self._prompts += bool(prompt.text)
         for name in prompt.whole:
@@ -292,19 +295,21 @@ class SkillEngine:
         """Store what is new, count it, and ask for a review when one is due."""
         opened.trigger.note(opened.conversation.activity)
         self._keep(opened)
-        if self.reviewer is not None and opened.trigger.is_due() and opened.stored:
+        if self.reviewer is not None and opened.trigger.is_due() and opened.file is not None:
             opened.trigger.asked(opened.stored)
-            self.reviewer.submit(opened.conversation.id, "nudge")
+            self.reviewer.submit(opened.conversation.id, opened.file, "nudge")
 
     def _keep(self, opened: HostSession) -> None:
         if self.reviewer is None:
             return
-        session_id = opened.conversation.id
         fresh = opened.conversation.steps()[opened.stored :]
         if fresh:
+            session_id, provider = opened.conversation.id, self._parts.provider
             conversations = self._parts.conversations
-            conversations.begin(session_id, self._parts.provider)
-            conversations.add(session_id, fresh, sorted(opened.given))
+            if opened.file is None:
+                opened.file = conversations.begin(session_id, provider)
+            conversations.ensure_begun(opened.file, session_id, provider)
+            conversations.add(opened.file, fresh, sorted(opened.given))
             opened.stored += len(fresh)
 
     def _end(self, opened: HostSession) -> None:
@@ -316,9 +321,9 @@ class SkillEngine:
             self._ended["tool_calls"] += opened.conversation.tool_calls
         opened.trigger.note(opened.conversation.activity)
         self._keep(opened)
-        if self.reviewer is not None and opened.stored:
-            self._parts.conversations.mark_ended(session_id)
-            self.reviewer.submit(session_id, "session_end")
+        if self.reviewer is not None and opened.file is not None:
+            self._parts.conversations.mark_ended(opened.file)
+            self.reviewer.submit(session_id, opened.file, "session_end")
         if self.reviewer is None and not self._parts.sessions.all():
             _AT_EXIT.discard(self)
 
@@ -328,10 +333,10 @@ class SkillEngine:
             opened.conversation.flush()
             self._end(opened)
 
-    def _reviewed(self, session: str, steps: int, skills: Sequence[str]) -> None:
-        opened = self._parts.sessions.get(session)
-        if opened is not None:
-            opened.trigger.completed(steps)
+    def _reviewed(self, conversation: StoredConversation, skills: Sequence[str]) -> None:
+        opened = self._parts.sessions.get(conversation.session)
+        if opened is not None and opened.file == conversation.path:
+            opened.trigger.completed(len(conversation.steps))
         if skills:
             self._saved(skills)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.conversation import ConversationStore
+from skill_learner.conversation import ConversationStore, StoredConversation
 from skill_learner.host_sessions import HostSessions
 from skill_learner.injector import PromptInjector
 from skill_learner.load_check import fit_for_agents
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class EngineEvents:
     """What the parts ask of their engine, and tell it: find: the skills for a query. used: a skill
-    was given in full. saved: skills were written. reviewed: a session was, up to so many steps."""
+    was given in full. saved: skills were written. reviewed: a conversation was, with
+    these skills written."""
 
     find: Callable[[str, int], Sequence[Skill]]
     used: Callable[[str], None]
     saved: Callable[[Sequence[str]], None]
-    reviewed: Callable[[str, int, Sequence[str]], None]
+    reviewed: Callable[[StoredConversation, Sequence[str]], None]
 
 
 @dataclass(frozen=True)

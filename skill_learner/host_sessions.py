@@ -6,6 +6,7 @@ import contextvars
 import os
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from skill_learner.conversation import Conversation
 from skill_learner.trigger import ReviewTrigger
@@ -16,10 +17,12 @@ MOST_OPEN = 10_000
 
 @dataclass
 class HostSession:
-    """stored: how many steps are on disk. given: skills whose text the agent was given."""
+    """file: where it is kept until it is reviewed, once anything is; stored: how many of its steps.
+    given: skills whose text the agent was given."""
 
     conversation: Conversation
     trigger: ReviewTrigger
+    file: Path | None = None
     stored: int = 0
     given: set[str] = field(default_factory=set)
     lock: threading.RLock = field(default_factory=threading.RLock)

@@ -64,6 +64,14 @@ class Job:
         return self.status in OPEN
 
 
+def subject(wanted: Job | Wish) -> tuple[str, ...]:
+    """What a job reviews: there is one open job for each. Of an editor it is a session, whatever
+    files tell of it; of a host program one conversation, for the provider it was made for."""
+    if wanted.owner == EDITOR:
+        return wanted.owner, wanted.session
+    return wanted.owner, wanted.session, wanted.provider, wanted.transcript
+
+
 def merged(job: Job, wish: Wish) -> Job:
     """An open job with a further wish for its session."""
     reason = max(job.reason, wish.reason, key=lambda name: _REASON_RANK.get(name, 0))

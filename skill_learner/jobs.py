@@ -7,8 +7,9 @@
 
 Open jobs lie in `jobs/`, closed ones in `jobs/closed/` (the last `keep_closed` of them).
 `jobs/pending` exists exactly while an editor's job is open; the hook looks at nothing else. It
-stays while a job runs: after a kill or a reboot nobody is left to set it. A session has at most one
-queued job; a wish that comes while its job runs makes one follow-up when that one closes.
+stays while a job runs: after a kill or a reboot nobody is left to set it. A session (of a host: a
+conversation) has at most one queued job; a wish that comes while its job runs makes one follow-up
+when that one closes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any, Literal
 
 from skill_learner.errors import JobError
 from skill_learner.files import atomic_write, ensure_private_dir, locked
-from skill_learner.job import EDITOR, Job, Wish, merged
+from skill_learner.job import EDITOR, Job, Wish, merged, subject
 from skill_learner.paths import StatePaths
 
 __all__ = ["MAX_ATTEMPTS", "Job", "JobStore", "Wish"]
@@ -61,14 +62,15 @@ class JobStore:
         if not all(wish.session for wish in wishes):
             raise JobError("a review needs a session id")
         with self._changing():
-            open_jobs: dict[tuple[str, str], Job] = {}
+            open_jobs: dict[tuple[str, ...], Job] = {}
             for job in self._open():
-                open_jobs.setdefault((job.session, job.owner), job)
+                open_jobs.setdefault(subject(job), job)
             touched = []
-            for number, wish in enumerate(wishes):
-                known = open_jobs.get((wish.session, wish.owner))
+            first = self._next_number() if wishes else 0
+            for number, wish in enumerate(wishes, first):
+                known = open_jobs.get(subject(wish))
                 job = self._write(merged(known, wish) if known else self._created(wish, number))
-                open_jobs[wish.session, wish.owner] = job
+                open_jobs[subject(wish)] = job
                 touched.append(job)
         return touched
 
@@ -116,7 +118,7 @@ class JobStore:
                 now = self._clock()
                 follow_up = replace(
                     current,
-                    id=f"{int(now * 1000):013d}-{secrets.token_hex(4)}",
+                    id=_identity(self._next_number()),
                     status="queued",
                     reason=current.again,
                     detail="",
@@ -209,10 +211,15 @@ class JobStore:
                 self._set_marker()
 
     def _created(self, wish: Wish, number: int) -> Job:
-        """number: keeps the order of wishes that come at once."""
         now = self._clock()
-        identity = f"{int(now * 1000) + number:013d}-{secrets.token_hex(4)}"
-        return Job(id=identity, status="queued", created=now, updated=now, **asdict(wish))
+        return Job(id=_identity(number), status="queued", created=now, updated=now, **asdict(wish))
+
+    def _next_number(self) -> int:
+        """What the id of a new job begins with: the time in milliseconds, or one more than the
+        newest job's, so that ids sort as jobs were made, whatever the clock says."""
+        names = [*_job_files(self._folder), *_job_files(self._closed_folder)]
+        newest = max(map(_number, names), default=0)
+        return max(int(self._clock() * 1000), newest + 1)
 
     def _set_marker(self) -> None:
         if any(job.owner == EDITOR for job in self._open()):
@@ -276,3 +283,13 @@ def _job_files(folder: Path) -> list[str]:
         )
     except FileNotFoundError:
         return []
+
+
+def _identity(number: int) -> str:
+    return f"{number:013d}-{secrets.token_hex(4)}"
+
+
+def _number(name: str) -> int:
+    """The number a job's file name begins with; 0 for a foreign file."""
+    head = name.partition("-")[0]
+    return int(head) if head.isdecimal() and len(head) == 13 else 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner import tally
+from skill_learner.conversation import files_of_session
 from skill_learner.errors import JobError
 from skill_learner.files import atomic_write, locked
 from skill_learner.jobs import JobStore
@@ -108,8 +109,8 @@ def _files_of(paths: StatePaths, chosen: Chosen) -> list[tuple[str, Path]]:
     """Files that belong to the chosen as a whole."""
     found: list[tuple[str, Path]] = []
     if chosen.session:
-        name = f"{safe_file_name(chosen.session)}.jsonl"
-        found.append(("conversations", paths.conversations_dir / name))
+        files = files_of_session(paths, chosen.session)
+        found += [("conversations", path) for path in files]
     elif not chosen.keys:
         found += [("conversations", path) for path in paths.conversations_dir.glob("*.jsonl")]
     for key in chosen.keys:

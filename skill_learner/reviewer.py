@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skill_learner.conversation import ConversationStore
-from skill_learner.errors import CeilingReachedError, SkillLearnerError
+from skill_learner.conversation import ConversationStore, StoredConversation
+from skill_learner.errors import CeilingReachedError, JobError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.jobs import MAX_ATTEMPTS, Job, Wish
 from skill_learner.pipeline import JobOutcome, PipelineServices, learn_from
@@ -29,7 +29,7 @@ _OTHER_PROCESS_PAUSE = 0.2
 _RETRY_SECONDS = 60.0
 _CEILING_SECONDS = 600.0
 
-Reviewed = Callable[[str, int, Sequence[str]], None]
+Reviewed = Callable[[StoredConversation, Sequence[str]], None]
 
 
 @dataclass
@@ -47,14 +47,14 @@ class ReviewCounts:
 class BackgroundReviewer:
     """Runs the jobs of one provider in a worker thread that ends when nothing is left to do.
 
-    on_reviewed: told of each completed review: session, how many steps it saw, skills it wrote.
+    on_reviewed: told of each completed review: the conversation that it saw, the skills it wrote.
     """
 
     def __init__(
         self,
         services: PipelineServices,
         provider: str | None,
-        on_reviewed: Reviewed = lambda session, steps, skills: None,
+        on_reviewed: Reviewed = lambda conversation, skills: None,
     ) -> None:
         self.counts = ReviewCounts()
         self._services = services
@@ -71,12 +71,12 @@ class BackgroundReviewer:
 
     # -- asked from the host's threads ---------------------------------------------------------
 
-    def submit(self, session: str, reason: str) -> None:
+    def submit(self, session: str, file: Path, reason: str) -> None:
         """Queue a review of a stored conversation and return at once. One that is asked for while
-        another of the same session runs follows it."""
+        another of the same conversation runs follows it."""
         with self._changed:
             self._pending.add(session)
-            self._services.jobs.queue(self._wish(session, reason))
+            self._services.jobs.queue(self._wish(session, file, reason))
         self._start()
 
     def resume(self) -> None:
@@ -189,6 +189,8 @@ class BackgroundReviewer:
             later = time.time() + _CEILING_SECONDS
             ended = services.jobs.wait(job, f"waits: {error.message}", not_before=later)
             self._note_failure(error.message)
+        except JobError as error:  # no later try would find the file
+            ended = self._unreadable(job, error.message)
         except SkillLearnerError as error:
             ended = self._failed(job, error.message)
         except Exception as error:
@@ -207,13 +209,21 @@ class BackgroundReviewer:
         session = conversation.as_session()
         when = self._services.config.review_when or "always"
         outcome = learn_from(self._services, session, job=job.id, review_when=when)
-        steps = len(conversation.steps)
-        self._store.mark_reviewed(job.session, steps)
+        self._store.mark_reviewed(conversation.path, len(conversation.steps))
         written = [c.name for c in outcome.skills_written if c.change != "archived"]
-        self._on_reviewed(job.session, steps, written)
+        self._on_reviewed(conversation, written)
         if conversation.ended:
-            self._store.remove(job.session)
+            conversation.path.unlink(missing_ok=True)
         return outcome
+
+    def _unreadable(self, job: Job, why: str) -> Job:
+        """A wish that came just before the review that saw the conversation's end finds no file."""
+        jobs = self._services.jobs
+        if any(one.transcript == job.transcript and one.status == "done" for one in jobs.all()):
+            return jobs.finish(job, "done", "nothing new: the review before it saw the end")
+        self.counts.failed += 1
+        self._note_failure(f"review of {job.session}: {why}")
+        return jobs.finish(job, "failed", why)
 
     def _failed(self, job: Job, why: str) -> Job:
         """Asked again later, so that an outage costs no learning; given up after some tries."""
@@ -232,30 +242,30 @@ class BackgroundReviewer:
     def _recover(self) -> None:
         """Queue the conversations of processes that ended without a word."""
         jobs = self._services.jobs
-        busy = {job.session for job in jobs.open()}
-        closed = jobs.last_closed()
+        told = jobs.all()
+        busy = {Path(job.transcript) for job in told if job.is_open}
+        given_up = {Path(job.transcript) for job in told if job.status in ("failed", "abandoned")}
         for conversation in self._store.all():
-            if conversation.provider != self._provider or conversation.session in busy:
+            file = conversation.path
+            if conversation.provider != self._provider or file in busy:
                 continue
             if conversation.is_reviewed:
                 if conversation.ended or not process_runs(conversation.pid):
-                    self._store.remove(conversation.session)
+                    file.unlink(missing_ok=True)
                 continue
-            last = closed.get(conversation.session)
-            given_up = last is not None and last.status != "done"
-            if not given_up and not process_runs(conversation.pid):
-                self._store.mark_ended(conversation.session)
-                jobs.queue(self._wish(conversation.session, "recover"))
-        self._store.prune(self._services.config.journal_days, keep=list(busy))
+            if file not in given_up and not process_runs(conversation.pid):
+                self._store.mark_ended(file)
+                jobs.queue(self._wish(conversation.session, file, "recover"))
+        self._store.prune(self._services.config.journal_days, keep=busy)
 
-    def _wish(self, session: str, reason: str) -> Wish:
+    def _wish(self, session: str, file: Path, reason: str) -> Wish:
         return Wish(
             session=session,
             project="",
             project_key="user",
             editor=OWNER,
             reason=reason,
-            transcript=str(self._store.path(session)),
+            transcript=str(file),
             owner=OWNER,
             provider=self._provider or "",
         )

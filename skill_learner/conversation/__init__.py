@@ -2,6 +2,13 @@
 
 from skill_learner.conversation.messages import Part, read_message
 from skill_learner.conversation.recording import Conversation
-from skill_learner.conversation.store import ConversationStore, StoredConversation
+from skill_learner.conversation.store import ConversationStore, StoredConversation, files_of_session
 
-__all__ = ["Conversation", "ConversationStore", "Part", "StoredConversation", "read_message"]
+__all__ = [
+    "Conversation",
+    "ConversationStore",
+    "Part",
+    "StoredConversation",
+    "files_of_session",
+    "read_message",
+]

@@ -1,8 +1,8 @@
 """Conversations on disk, so that a program that ends, or is ended, loses nothing.
 
-One file each, only ever appended to: a head line (session, who may review it, the process), then
-lines of steps, and marks that tell how far a review came and that the conversation is over. A torn
-line is passed over.
+One file for each time a session was opened, only ever appended to: a head line (session, who may
+review it, the process), then lines of steps, and marks that tell how far a review came and that the
+conversation is over. A torn line is passed over.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from skill_learner.errors import JobError
 from skill_learner.files import append_line, ensure_private_dir
 from skill_learner.models import Session, Step, ToolCall
 from skill_learner.paths import StatePaths, safe_file_name
+
+_AGAIN = "~"
+"""Stands in no safe file name."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +55,32 @@ class ConversationStore:
     def __init__(self, paths: StatePaths) -> None:
         self._folder = paths.conversations_dir
 
-    def path(self, session: str) -> Path:
-        return self._folder / f"{safe_file_name(session)}.jsonl"
+    def begin(self, session: str, provider: str) -> Path:
+        """The file of a conversation that begins. A session that is opened again, while its
+        earlier conversation waits for a review or is in one, gets a file of its own."""
+        path = self._folder / f"{safe_file_name(session)}{_AGAIN}{secrets.token_hex(4)}.jsonl"
+        self.ensure_begun(path, session, provider)
+        return path
 
-    def begin(self, session: str, provider: str) -> None:
-        if not self.path(session).exists():
+    def ensure_begun(self, path: Path, session: str, provider: str) -> None:
+        """Write the head, unless it is there: a file may have been purged in the meantime."""
+        if not path.exists():
             head = {"v": 1, "session": session, "provider": provider, "pid": os.getpid()}
-            self._append(session, {**head, "at": time.time()})
+            self._append(path, {**head, "at": time.time()})
 
-    def add(self, session: str, steps: Sequence[Step], loaded: Sequence[str] = ()) -> None:
+    def add(self, path: Path, steps: Sequence[Step], loaded: Sequence[str] = ()) -> None:
         line: dict[str, Any] = {"steps": [_step_data(step) for step in steps]}
         if loaded:
             line["loaded"] = list(loaded)
-        self._append(session, line)
+        self._append(path, line)
 
-    def mark_reviewed(self, session: str, steps: int) -> None:
-        if self.path(session).exists():
-            self._append(session, {"reviewed": steps})
+    def mark_reviewed(self, path: Path, steps: int) -> None:
+        if path.exists():
+            self._append(path, {"reviewed": steps})
 
-    def mark_ended(self, session: str) -> None:
-        if self.path(session).exists():
-            self._append(session, {"ended": True})
+    def mark_ended(self, path: Path) -> None:
+        if path.exists():
+            self._append(path, {"ended": True})
 
     def read(self, path: Path) -> StoredConversation:
         """The conversation in a file; JobError when it is gone or not one of ours."""
@@ -100,24 +109,27 @@ class ConversationStore:
             with contextlib.suppress(JobError, ValueError, TypeError):
                 yield self.read(path)
 
-    def remove(self, session: str) -> None:
-        self.path(session).unlink(missing_ok=True)
-
-    def prune(self, days: int, *, keep: Sequence[str] = ()) -> int:
-        """Remove what no one has touched for so long; `keep` names sessions with open jobs."""
+    def prune(self, days: int, *, keep: Collection[Path] = ()) -> int:
+        """Remove what no one has touched for so long; `keep`: files that open jobs wait for."""
         removed = 0
-        kept = {self.path(session) for session in keep}
         for path in self._folder.glob("*.jsonl"):
             with contextlib.suppress(OSError):
-                if path not in kept and time.time() - path.stat().st_mtime > days * 86_400:
+                if path not in keep and time.time() - path.stat().st_mtime > days * 86_400:
                     path.unlink()
                     removed += 1
         return removed
 
-    def _append(self, session: str, line: Mapping[str, Any]) -> None:
+    def _append(self, path: Path, line: Mapping[str, Any]) -> None:
         ensure_private_dir(self._folder)
         data = json.dumps(line, ensure_ascii=True, default=str).encode()
-        append_line(self.path(session), data)
+        append_line(path, data)
+
+
+def files_of_session(paths: StatePaths, session: str) -> list[Path]:
+    """All conversations of a session that are kept."""
+    name = safe_file_name(session)
+    folder = paths.conversations_dir
+    return [folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}{_AGAIN}*.jsonl"))]
 
 
 def _lines(data: bytes) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from skill_learner.models import Skill
@@ -49,6 +50,10 @@ class SkillFinder:
         self._search = search
         self._scope = scope
         self._semantic = semantic
+
+    def one_look(self) -> AbstractContextManager[None]:
+        """See `SkillSearch.one_look`."""
+        return self._search.one_look()
 
     def relevant(self, query: str, top_k: int) -> list[Skill]:
         """The active skills that serve a query, best first."""

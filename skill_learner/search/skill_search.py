@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Protocol
 
 from skill_learner.errors import IndexUnusableError, LibraryError, SkillFormatError
@@ -54,6 +55,19 @@ class SkillSearch:
         self._index = index
         self._fallback = fallback
         self._lock = threading.RLock()
+        self._held = threading.local()
+
+    @contextlib.contextmanager
+    def one_look(self) -> Iterator[None]:
+        """What this thread asks within sees the files as they are now: they are looked at once."""
+        if self._held_look() is not None:
+            yield
+            return
+        self._held.look = self._library.look()
+        try:
+            yield
+        finally:
+            self._held.look = None
 
     def search(
         self,
@@ -87,11 +101,11 @@ class SkillSearch:
         states: Collection[SkillState] = ACTIVE,
     ) -> list[Skill]:
         """The skills that were written last, newest first; reads no more files than it must."""
-        stamps = self._library.look().stamps()
-        keys = sorted(stamps, key=lambda key: (_written(stamps[key]), key), reverse=True)
+        stamps = self._look().stamps()
+        keys = heapq.nlargest(_MOST_READ, stamps, key=lambda key: (_written(stamps[key]), key))
         scopes = None if scope is None else {scope, USER_SCOPE}
         found: list[Skill] = []
-        for key in keys[:_MOST_READ]:
+        for key in keys:
             if len(found) >= limit:
                 break
             with contextlib.suppress(SkillFormatError, LibraryError):
@@ -140,12 +154,18 @@ class SkillSearch:
         log.warning("%s; searching without it", error.message)
         self._index, self._fallback = self._fallback(), None
 
+    def _held_look(self) -> LibraryLook | None:
+        return getattr(self._held, "look", None)
+
+    def _look(self) -> LibraryLook:
+        return self._held_look() or self._library.look()
+
     def _synced(self) -> int:
         with self._lock:
             return self._sync()
 
     def _sync(self) -> int:
-        look = self._library.look()
+        look = self._look()
         mark = look.mark()
         if mark and self._index.holds(mark):
             return 0

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from skill_learner import ConfigError, SkillEngine, SkillLearnerConfig
+from skill_learner.jobs import JobStore
+from skill_learner.skills.library import SkillLibrary
 from skill_learner.testing import FixedEmbeddings, ScriptedLLM
 
 Engines = Callable[..., SkillEngine]
@@ -41,6 +43,29 @@ def test_the_documented_calls(skills_dir: Path, learned: Callable[..., Any], not
     assert engine.get_stats()["uses"] == {"find-memory-leaks": 1}
     json.dumps(engine.get_stats())
     engine.close()
+
+
+@pytest.mark.parametrize("by_meaning", [False, True])
+def test_a_prompt_looks_at_the_files_once(
+    make_engine: Engines,
+    save: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    by_meaning: bool,
+) -> None:
+    save("deploy-docs", "Use when the documentation is deployed.")
+    save("bake-bread", "Use when bread is baked.")
+    looks: list[object] = []
+    look = SkillLibrary.look
+    monkeypatch.setattr(SkillLibrary, "look", lambda library: (looks.append(1), look(library))[1])
+    embeddings = FixedEmbeddings() if by_meaning else None
+    with make_engine(embedding_provider=embeddings) as engine:
+        prompt = engine.on_session_start("deploy the documentation")
+        assert prompt.index("deploy-docs") < prompt.index("bake-bread")
+        assert len(looks) == 1
+        save("pickle-beets", "Use when beets are kept in vinegar.", "Boil them first.")
+        looks.clear()
+        assert "pickle-beets" in engine.on_session_start("beets in vinegar")
+        assert len(looks) == 1
 
 
 def test_without_an_llm_it_injects_searches_and_counts(
@@ -297,10 +322,6 @@ def test_a_conversation_goes_to_no_other_provider(
     make_engine: Engines, skills_dir: Path, nothing: Any
 ) -> None:
     subprocess.run([sys.executable, "-c", SCRIPT, str(skills_dir), "exits"], check=True, timeout=30)
-
-    class Other(ScriptedLLM):
-        pass
-
     other = Other(nothing)
     engine = make_engine(other)
     time.sleep(0.5)
@@ -312,6 +333,82 @@ def test_a_conversation_goes_to_no_other_provider(
     while not same.requests and time.monotonic() < deadline:
         time.sleep(0.02)
     assert "Why does the worker grow?" in same.requests[0].messages[1]["content"]
+
+
+class Other(ScriptedLLM):
+    """Another provider: of another class."""
+
+
+def test_a_session_opened_again_while_it_is_reviewed_loses_nothing(
+    make_engine: Engines, nothing: Any
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Any) -> Any:
+        asked.set()
+        go_on.wait(10)
+        return nothing
+
+    llm = ScriptedLLM(slow, nothing, nothing)
+    engine = make_engine(llm)
+    engine.begin_session("chat")
+    engine.on_session_end([{"role": "user", "content": "The first question?"}], wait=0)
+    assert asked.wait(10)
+    engine.begin_session("chat")
+    engine.on_turn_complete([{"role": "user", "content": "The second question?"}])
+    go_on.set()
+    assert engine.wait(10)
+    engine.on_turn_complete([{"role": "user", "content": "The third question?"}])
+    assert engine.on_session_end(wait=10)
+
+    told = [request.messages[1]["content"] for request in llm.requests]
+    assert len(told) == 2
+    assert "first" in told[0]
+    assert "first" not in told[1]
+    assert "second" in told[1]
+    assert "third" in told[1]
+
+
+def test_a_session_of_the_same_name_goes_to_its_own_provider(
+    make_engine: Engines, nothing: Any
+) -> None:
+    first = ScriptedLLM(RuntimeError("no network"), nothing)
+    engine = make_engine(first)
+    engine.begin_session("chat")
+    assert not engine.on_session_end([{"role": "user", "content": "The first question?"}], wait=10)
+    engine.close()
+
+    other = Other(nothing)
+    engine = make_engine(other)
+    engine.begin_session("chat")
+    assert engine.on_session_end([{"role": "user", "content": "The second question?"}], wait=10)
+
+    told = [request.messages[1]["content"] for request in other.requests]
+    assert len(told) == 1
+    assert "second" in told[0]
+    assert "first" not in told[0]
+    first_job, second_job = JobStore(engine.config.library_paths).all()
+    assert (first_job.status, second_job.status) == ("queued", "done")
+    assert first_job.provider != second_job.provider
+
+
+def test_a_wish_for_what_was_seen_to_its_end_is_no_fault(
+    make_engine: Engines, nothing: Any
+) -> None:
+    engine = make_engine(ScriptedLLM(nothing))
+    assert engine.on_session_end(TALK, wait=10)
+    (job,) = JobStore(engine.config.library_paths).all()
+    assert engine.reviewer is not None
+    engine.reviewer.submit(job.session, Path(job.transcript), "session_end")
+    assert engine.wait(10)
+    reviews = engine.get_stats()["reviews"]
+    assert (reviews["failed"], reviews["provider_errors"], reviews["last_error"]) == (0, 0, "")
+
+    engine.reviewer.submit("gone", Path(job.transcript).with_name("gone.jsonl"), "nudge")
+    assert engine.wait(10)
+    reviews = engine.get_stats()["reviews"]
+    assert (reviews["failed"], reviews["provider_errors"]) == (1, 0)  # and never tried again
+    assert "gone.jsonl" in reviews["last_error"]
 
 
 @pytest.mark.process

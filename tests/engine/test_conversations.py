@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_learner.conversation import Conversation, ConversationStore, read_message
+from skill_learner.conversation import (
+    Conversation,
+    ConversationStore,
+    files_of_session,
+    read_message,
+)
 from skill_learner.conversation.recording import session_of
 from skill_learner.errors import JobError
 from skill_learner.host_llm import provider_identity
@@ -221,34 +226,40 @@ def store(tmp_path: Path) -> ConversationStore:
 def test_a_stored_conversation_comes_back_whole(store: ConversationStore) -> None:
     conversation = Conversation("s/1")
     conversation.take([ASKED, *CALLS["anthropic"]])
-    store.begin("s/1", "me")
-    store.add("s/1", conversation.steps()[:1])
-    store.add("s/1", conversation.steps()[1:], ["a-skill"])
-    store.mark_reviewed("s/1", 1)
-    stored = store.read(store.path("s/1"))
+    file = store.begin("s/1", "me")
+    store.add(file, conversation.steps()[:1])
+    store.add(file, conversation.steps()[1:], ["a-skill"])
+    store.mark_reviewed(file, 1)
+    stored = store.read(file)
     assert stored.steps == conversation.steps()
     assert (stored.provider, stored.reviewed, stored.ended) == ("me", 1, False)
     assert stored.as_session().first_new_step == 2
-    assert store.path("s/1").stat().st_mode & 0o777 == 0o600
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_session_opened_again_is_kept_apart(store: ConversationStore, tmp_path: Path) -> None:
+    first, second, other = (store.begin(name, "me") for name in ("chat-1", "chat-1", "chat-1-x"))
+    assert len({first, second, other}) == 3
+    assert files_of_session(StatePaths(tmp_path), "chat-1")[1:] == sorted([first, second])
 
 
 def test_a_torn_line_costs_only_itself(store: ConversationStore) -> None:
     conversation = Conversation("s")
     conversation.take(TALK)
-    store.begin("s", "me")
-    store.add("s", conversation.steps()[:2])
-    with store.path("s").open("ab") as file:
-        file.write(b'{"steps": [{"kind": "hum')
-    store.add("s", conversation.steps()[2:])
-    texts = [step.text for step in store.read(store.path("s")).steps]
+    file = store.begin("s", "me")
+    store.add(file, conversation.steps()[:2])
+    with file.open("ab") as handle:
+        handle.write(b'{"steps": [{"kind": "hum')
+    store.add(file, conversation.steps()[2:])
+    texts = [step.text for step in store.read(file).steps]
     assert texts == ["a", "b", "c", "d"]
 
 
 def test_foreign_and_missing_files_are_passed_over(
     store: ConversationStore, tmp_path: Path
 ) -> None:
-    store.begin("s", "me")
-    (store.path("s").parent / "odd.jsonl").write_text("[1]\n")
+    file = store.begin("s", "me")
+    (file.parent / "odd.jsonl").write_text("[1]\n")
     assert [one.session for one in store.all()] == ["s"]
     with pytest.raises(JobError):
         store.read(tmp_path / "none.jsonl")

@@ -52,6 +52,35 @@ def test_jobs_are_taken_oldest_first_and_counted(jobs: JobStore, make_wish: Make
     assert jobs.take() is None
 
 
+def test_jobs_of_one_moment_keep_the_order_they_were_made_in(
+    paths: StatePaths, make_wish: MakeWish
+) -> None:
+    times = iter([1_700_000_000.0] * 40 + [1_600_000_000.0] * 40)  # then the clock goes back
+    jobs = JobStore(paths, clock=lambda: next(times, 1_600_000_000.0))
+    sessions = [f"s{number}" for number in range(20)]
+
+    for session in sessions:
+        jobs.queue(make_wish(session))
+
+    assert [job.session for job in jobs.open()] == sessions
+
+
+def test_what_follows_a_running_job_comes_after_what_waited_before_it(
+    paths: StatePaths, make_wish: MakeWish
+) -> None:
+    jobs = JobStore(paths, clock=lambda: 1_700_000_000.0)
+    jobs.queue(make_wish("first"))
+    running = jobs.take()
+    assert running is not None
+    others = [f"s{number}" for number in range(10)]
+    for session in ["first", *others]:
+        jobs.queue(make_wish(session))
+
+    jobs.finish(running, "done", "fine")
+
+    assert [job.session for job in jobs.open()] == [*others, "first"]
+
+
 def test_the_marker_stays_until_the_last_job_is_closed(jobs: JobStore, make_wish: MakeWish) -> None:
     jobs.queue(make_wish("s1"))
     job = jobs.take()
