@@ -58,6 +58,7 @@ class BusyProject:
         self.notes.write_text("# Notes\n")
         self.run_id = f"run-{os.getpid()}-{time.time_ns()}"
         self.tally = Tally()
+        self.remembered: list[str] = []
         self.cli("init", "--target", "claude-code", "--provider", "offline")
         (self.hooks.state / "hook.sh").write_bytes(script)
 
@@ -133,12 +134,15 @@ class BusyProject:
         return event, json.dumps({**common, "hook_event_name": event, **more}).encode()
 
     def user_commands(self, stop: threading.Event, seed: int) -> None:
+        """What a user does in one of two terminals."""
         dice = random.Random(seed)
-        export = self.root / "export.json"
+        export = self.root / f"export{seed}.json"
         for number in range(1_000_000):
             if stop.is_set():
                 return
-            self.cli("remember", f"note {number}: run make thing{number} before the tests")
+            word = f"thing{seed}x{number}"
+            if self.cli("remember", f"run make {word} before {word}.py").returncode == 0:
+                self.remembered.append(word)
             self.cli("list", "--all", "--json")
             self.cli("export", "--output", str(export)) if number == 0 else None
             if export.exists():
@@ -198,6 +202,10 @@ class BusyProject:
         for skill in library.list(("active", "candidate", "archived")):
             if library.history(skill.name)[-1].after != skill.content_hash:
                 self.tally.fault(f"{skill.name}: its history does not end in its bytes")
+        bodies = "".join(skill.body for skill in library.list(("active", "candidate", "archived")))
+        lost = [word for word in self.remembered if word not in bodies]
+        if lost:
+            self.tally.fault(f"remembered and gone: {lost}")
         waiting = JobStore(StatePaths(self.hooks.state)).open()
         if waiting or any((self.hooks.state / "requests").glob("*")):
             self.tally.fault(f"left open: {waiting}")
@@ -237,6 +245,7 @@ def run_busy(root: Path, sessions: int, events: int, seed: int = 0) -> tuple[Bus
     ]
     others = [
         threading.Thread(target=_guarded(busy, busy.user_commands), args=(stop, seed)),
+        threading.Thread(target=_guarded(busy, busy.user_commands), args=(stop, seed + 1)),
         threading.Thread(target=_guarded(busy, busy.user_saves), args=(stop,)),
     ]
     began = time.monotonic()
