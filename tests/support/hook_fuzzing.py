@@ -400,12 +400,22 @@ def _any_line(bed: FuzzBed, text: bytes) -> bool:
 
 
 def _same(told: Any, sent: Any) -> bool:
-    def without_mail(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: without_mail(v) for k, v in value.items() if k != "user_email"}
-        return [without_mail(item) for item in value] if isinstance(value, list) else value
-
-    return bool(without_mail(told) == without_mail(sent))
+    """By hand: newer Pythons parse what is nested more deeply than a function may call itself."""
+    pairs = [(told, sent)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            keys = one.keys() - {"user_email"}
+            if keys != other.keys() - {"user_email"}:
+                return False
+            pairs += [(one[key], other[key]) for key in keys]
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True
 
 
 def _parsed(payload: bytes) -> Any:
