@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_learner.config import SkillLearnerConfig
@@ -18,7 +18,7 @@ from skill_learner.listing import (
     usefulness_for,
 )
 from skill_learner.load_check import fit_for_agents
-from skill_learner.models import SkillState
+from skill_learner.models import Skill, SkillState
 from skill_learner.others_listed import characters_of_others
 from skill_learner.paths import StatePaths
 from skill_learner.pipeline.sequences import usual_programs
@@ -30,36 +30,61 @@ from skill_learner.usage import OfferCount, SkillUse, UsageStore
 _ACTIVE: tuple[SkillState, ...] = ("active",)
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What the listings of all projects have in common. of_user: the listing of the home folder."""
+
+    active: tuple[Skill, ...]
+    uses: dict[str, SkillUse]
+    offers: dict[str, OfferCount]
+    declined: dict[str, int]
+    of_user: Listing
+
+
+def what_is_shared(config: SkillLearnerConfig, library: SkillLibrary) -> Shared:
+    uses, offers = usage_of(config.paths)
+    declined = declined_offers(offers, uses)
+    active = fit_for_agents(library, library.list(_ACTIVE))
+    room, others = listing_room(config, library, None)
+    of_user = choose_listing(
+        [skill for skill in active if skill.scope == USER],
+        int(room * USER_SHARE),
+        usefulness_for(uses, offers),
+        declined,
+    )
+    return Shared(tuple(active), uses, offers, declined, replace(of_user, others=others))
+
+
 def listing_for(
-    config: SkillLearnerConfig, library: SkillLibrary, project: str, key: str
+    config: SkillLearnerConfig,
+    library: SkillLibrary,
+    project: str,
+    key: str,
+    shared: Shared | None = None,
 ) -> Listing:
     """What the editor shall list of a project (its path and key), or of the user ("" and "user").
 
     Where the editor has our skills in the home folder, a project's own have what those leave of the
-    room. Else the project gets them too, after its own, those first that fit what it is.
+    room. Else the project gets them too, after its own, those first that fit what it is. shared:
+    from `what_is_shared`, for who asks for many.
     """
-    uses, offers = usage_of(config.paths)
-    declined = declined_offers(offers, uses)
-    active = fit_for_agents(library, library.list(_ACTIVE))
-    records = load_all(config.paths)
-    useful = usefulness_for(uses, offers)
-    of_user = [skill for skill in active if skill.scope == USER]
-    room, others = listing_room(config, library, None)
-    user_wide = choose_listing(of_user, int(room * USER_SHARE), useful, declined)
+    shared = shared or what_is_shared(config, library)
     if key == USER:
-        return replace(user_wide, others=others)
+        return shared.of_user
+    records = load_all(config.paths)
     project_record = load_project(config.paths, key)
     # skills learned before the project was moved bear the key it had then
     scopes = {key, *(project_record.aliases if project_record else ())}
-    own = [skill for skill in active if skill.scope in scopes]
+    own = [skill for skill in shared.active if skill.scope in scopes]
+    of_user = [skill for skill in shared.active if skill.scope == USER]
     in_home = bool(targets_for_user(records) & _editors_of(Path(project), records))
     traits = project_traits(Path(project), usual_programs(config.paths, key))
     room, others = listing_room(config, library, Path(project))
     chosen = choose_listing(
         own if in_home else own + of_user,
-        room - (user_wide.taken if in_home else 0),
-        usefulness_for(uses, offers, traits),
-        declined,
+        room - (shared.of_user.taken if in_home else 0),
+        usefulness_for(shared.uses, shared.offers, traits),
+        shared.declined,
     )
     return replace(chosen, others=others)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ ACTIVE: tuple[SkillState, ...] = ("active",)
 Publisher = Callable[[str, str], None]
 """Brings skills folder and index up to date, given a project's path and key, or "" and "user"."""
 
+ErrorsOf = Callable[[str], Sequence[Sequence[str]]]
+"""The fragments of each error that a skill, by its name, was learned from."""
+
 
 def build_library(config: SkillLearnerConfig) -> SkillLibrary:
     return SkillLibrary(config.skills_dir)
@@ -44,37 +48,45 @@ def build_search(config: SkillLearnerConfig) -> SkillSearch:
 
 def build_publisher(config: SkillLearnerConfig) -> Publisher:
     """A publisher that takes the project's active skills, most used and then newest first."""
-    from skill_learner.listing import declined_offers
     from skill_learner.project import list_projects
     from skill_learner.publish.error_hints import write_declined, write_error_hints
     from skill_learner.publish.publisher import publish, publish_user
-    from skill_learner.published_set import listing_for, usage_of
+    from skill_learner.publish.shown import is_published
+    from skill_learner.published_set import Shared, listing_for, what_is_shared
 
     library = build_library(config)
     search = build_search(config)
 
     def publish_scope(project: str, key: str) -> None:
-        listing = listing_for(config, library, project, key)
-        listed = frozenset(skill.name for skill in listing.listed)
-        skills = listing.skills
+        shared = what_is_shared(config, library)
+        errors = cache(lambda name: library.encounters.of(name).errors)
+        publish_one(project, key, shared, errors)
         if key == USER:
-            publish_user(skills, config.paths, token_budget=config.index_tokens, listed=listed)
-            publish_everywhere()
-        else:
-            budget = project_config(config, Path(project)).index_tokens
-            publish(Path(project), skills, config.paths, token_budget=budget, listed=listed)
-        known = {s.name: (s.description, library.encounters.of(s.name).errors) for s in skills}
-        write_error_hints(config.paths, key, known)
-        uses, offers = usage_of(config.paths)
-        write_declined(config.paths, declined_offers(offers, uses))
+            publish_everywhere(shared, errors)
+        write_declined(config.paths, shared.declined)
         search.sync()  # so that a prompt hook, which only reads the index, finds what is new
 
-    def publish_everywhere() -> None:
-        """Projects show what is the user's too; one that cannot be written stops no other."""
+    def publish_one(
+        project: str, key: str, shared: Shared, errors: ErrorsOf, *, where_needed: bool = False
+    ) -> None:
+        listing = listing_for(config, library, project, key, shared)
+        listed = frozenset(skill.name for skill in listing.listed)
+        skills, paths = listing.skills, config.paths
+        if key == USER:
+            publish_user(skills, paths, token_budget=config.index_tokens, listed=listed)
+        else:
+            root, budget = Path(project), project_config(config, Path(project)).index_tokens
+            if not where_needed or not is_published(key, skills, paths, budget, listed):
+                publish(root, skills, paths, token_budget=budget, listed=listed)
+        write_error_hints(paths, key, {s.name: (s.description, errors(s.name)) for s in skills})
+
+    def publish_everywhere(shared: Shared, errors: ErrorsOf) -> None:
+        """Projects show what is the user's too. One for which that changes nothing is not touched;
+        one that cannot be written stops no other."""
         for record in list_projects(config.paths):
             if record.installs and Path(record.path).is_dir():
                 try:
-                    publish_scope(record.path, record.key)
+                    publish_one(record.path, record.key, shared, errors, where_needed=True)
                 except (SkillLearnerError, OSError) as problem:
                     log.warning("%s: not updated: %s", record.path, problem)
 

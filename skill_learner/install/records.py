@@ -51,6 +51,9 @@ class InstallRecord:
         return next((f for f in self.files if f.path == str(path)), None)
 
 
+_known: dict[str, tuple[tuple[int, ...], InstallRecord | None]] = {}
+
+
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -61,7 +64,12 @@ def load(paths: StatePaths, target: str, scope: str, root: Path) -> InstallRecor
 
 def load_all(paths: StatePaths) -> list[InstallRecord]:
     """Every install known to this state folder; damaged records are left out."""
-    found = [_read(path) for path in sorted(paths.installs_dir.glob("*.json"))]
+    try:
+        names = sorted(os.listdir(paths.installs_dir))
+    except OSError:
+        return []
+    folder = os.path.join(paths.installs_dir, "")
+    found = [_read_again(folder + name) for name in names if name.endswith(".json")]
     return [record for record in found if record is not None]
 
 
@@ -110,6 +118,19 @@ def _moved(path: str, old: Path, new: Path) -> str:
 def _path(paths: StatePaths, target: str, scope: str, root: str) -> Path:
     key = project_key(os.fsencode(root))
     return paths.installs_dir / f"{target}-{scope}-{key}.json"
+
+
+def _read_again(path: str) -> InstallRecord | None:
+    """As `_read`, but a file that is the same as before is not read twice: one command may ask for
+    all installs once for each of them."""
+    try:
+        now = os.stat(path)
+    except OSError:
+        return None
+    signature = (now.st_ino, now.st_mtime_ns, now.st_size)
+    if _known.get(path, ((), None))[0] != signature:
+        _known[path] = (signature, _read(Path(path)))
+    return _known[path][1]
 
 
 def _read(path: Path) -> InstallRecord | None:

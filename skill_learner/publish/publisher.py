@@ -12,8 +12,12 @@ from skill_learner.errors import InstallError
 from skill_learner.install import git_exclude
 from skill_learner.install.changes import Change, ChangedMeanwhileError, carry_out
 from skill_learner.install.exclusions import exclude_lines, published_links
-from skill_learner.install.index_text import index_changes, index_layout
-from skill_learner.install.links import MakeLink, make_folder_link, put_link, take_link
+from skill_learner.install.links import (
+    MakeLink,
+    make_folder_link,
+    put_link,
+    take_link,
+)
 from skill_learner.install.places import (
     SEED_SKILL,
     Places,
@@ -27,7 +31,6 @@ from skill_learner.install.records import InstallRecord, load_all
 from skill_learner.install.sharing import (
     skills_folders,
     targets_for_user,
-    targets_in,
     unused_skills_folders,
     with_shared_skills,
 )
@@ -43,6 +46,7 @@ from skill_learner.project import (
     worktree_root,
 )
 from skill_learner.publish.index import build_index
+from skill_learner.publish.shown import index_changes_in, remembered_lines, skill_folder
 from skill_learner.targets import get_target
 from skill_learner.targets.protocol import Target
 
@@ -99,7 +103,8 @@ def publish(
             if any((i.target, i.root) == (name, root) for i in on_record) or has_block(places):
                 _index(work, get_target(name), places)
         _remember(work)
-        register(paths, project, made_dirs=tuple(dict.fromkeys(work.made_dirs)))
+        if record is None or set(work.made_dirs) - set(record.made_dirs):
+            register(paths, project, made_dirs=tuple(dict.fromkeys(work.made_dirs)))
     return work.report()
 
 
@@ -141,7 +146,7 @@ class _Work:
         self.make_link = make_link
         self.earlier = published_links(paths, key)
         self.records: list[InstallRecord] = load_all(paths)
-        self.sources = {skill.name: _folder(skill) for skill in skills}
+        self.sources = {skill.name: skill_folder(skill) for skill in skills}
         self.linked: set[str] = set()
         self.removed: set[str] = set()
         self.skipped: dict[str, str] = {}
@@ -161,11 +166,6 @@ class _Work:
             self.index_changed,
             tuple(self.notes),
         )
-
-
-def _folder(skill: Skill) -> Path:
-    path = Path(os.path.abspath(skill.path))
-    return path.parent if path.name == "SKILL.md" else path
 
 
 def _links(work: _Work, skills_dir: Path, boundary: tuple[Path, ...]) -> None:
@@ -215,11 +215,7 @@ def _index(work: _Work, target: Target, places: Places) -> None:
 
 
 def _write_index(work: _Work, target: Target, places: Places) -> None:
-    root = str(places.root)
-    own = [r for r in work.records if (r.target, r.root) == (target.NAME, root)]
-    rules = next((r.rules for r in own if r.rules), "")
-    layout = index_layout(target, places, targets_in(places.root, work.records), rules)
-    changes = index_changes(target, places, work.index, layout)
+    changes = index_changes_in(work.records, work.index, target, places)
     for change in changes:
         if change.before != change.after:
             check_place(change.path, places.boundary)
@@ -247,14 +243,10 @@ def _remember(work: _Work) -> None:
     """For the hook, which gives it to a fresh worktree, and for the next publishing. What is not
     linked here because the entry is the user's is not given elsewhere either."""
     folder = files.ensure_private_dir(work.paths.published_dir)
-    lines = _remembered(work.sources.items(), work.linked)
-    files.atomic_write(folder / f"{work.key}.index.md", work.index.encode("utf-8"))
-    files.atomic_write(folder / work.key, os.fsencode("".join(lines)))
-
-
-def _remembered(sources: Iterable[tuple[str, Path]], linked: set[str]) -> list[str]:
-    return [
-        f"{name}\t{folder}\n"
-        for name, folder in sources
-        if name in linked and not {"\n", "\r", "\t"} & {*name, *str(folder)}
-    ]
+    lines = remembered_lines(work.sources.items(), work.linked)
+    for path, data in (
+        (folder / f"{work.key}.index.md", work.index.encode("utf-8")),
+        (folder / work.key, os.fsencode("".join(lines))),
+    ):
+        if read_if_there(path) != data:
+            files.atomic_write(path, data)

@@ -95,6 +95,55 @@ def test_move_takes_it_from_the_others_and_gives_it_back(place: Place) -> None:
     assert (place.linked(place.one), place.linked(place.two)) == (["a-lesson"], ["a-lesson"])
 
 
+def files_of(*folders: Path) -> dict[Path, tuple[int, int]]:
+    every = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in every}
+
+
+def test_a_change_for_all_projects_writes_only_where_something_changes(place: Place) -> None:
+    place.add("everywhere")
+    place.publish()
+    paths = place.config.paths
+    kept = (place.one, place.two, paths.published_dir, paths.root / "projects")
+    before = files_of(*kept)
+    place.publish()
+    assert files_of(*kept) == before
+
+    place.add("a-second")
+    place.publish()
+    assert place.linked(place.one) == place.linked(place.two) == ["a-second", "everywhere"]
+    assert "- a-second:" in (place.two / "CLAUDE.md").read_text()
+    assert files_of(kept[-1]).items() <= before.items()  # when a project was last seen stays
+
+
+@pytest.mark.parametrize("damage", ["link", "block"])
+def test_what_was_taken_from_one_project_comes_back(place: Place, damage: str) -> None:
+    place.add("everywhere")
+    place.publish()
+    notes = place.one / "CLAUDE.md"
+    whole = notes.read_text()
+    if damage == "link":
+        (place.one / ".claude" / "skills" / "everywhere").unlink()
+    else:
+        notes.write_text(whole.replace("- everywhere:", "- nowhere:"))
+    before = files_of(place.two)
+    place.publish()
+    assert place.linked(place.one) == ["everywhere"]
+    assert notes.read_text() == whole
+    assert files_of(place.two) == before
+
+
+def test_an_editor_that_comes_for_the_user_finds_the_links_of_each_project(place: Place) -> None:
+    place.add("only-here", scope=project_key(place.one))
+    place.add("everywhere")
+    place.publish()
+    place.run(place.one, "init", "--target", "codex", "--user")
+    for project, names in ((place.one, ["everywhere", "only-here"]), (place.two, ["everywhere"])):
+        assert place.linked(project) == names
+        folder = project / ".agents" / "skills"
+        assert sorted(p.name for p in folder.iterdir() if p.is_symlink()) == names
+
+
 def test_the_users_own_skills_take_their_part_of_the_room(
     place: Place, hermetic_home: Path
 ) -> None:
