@@ -370,7 +370,8 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
 
 
 def _require_path(key: str, value: object, source: str) -> None:
-    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path or "\0" in path:
         raise ConfigError(f"{source}: {key} must be a path, not {value!r}")
 
 

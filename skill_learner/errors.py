@@ -40,7 +40,12 @@ class SkillLearnerError(Exception):
 
 
 class ConfigError(SkillLearnerError):
+    """A program meets it as a traceback, where nobody prints the hint: its text holds both."""
+
     exit_code = 2
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
 class InstallError(SkillLearnerError):

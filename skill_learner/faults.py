@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import wraps
@@ -25,11 +26,13 @@ class FaultLog:
         self._lock = threading.Lock()
 
     def note(self, why: str) -> None:
-        import logging  # a host without faults need not load it
-
         with self._lock:
             self.count += 1
             self.last = why
+        if sys.is_finalizing():  # a stream that is thrown away then: nothing can be imported
+            return
+        import logging  # a host without faults need not load it
+
         logging.getLogger("skill_learner").warning("skill-learner: %s", why)
 
 

@@ -98,7 +98,11 @@ def _address(holder: Any) -> str:
 
 
 def bounded(work: Callable[[], Any], timeout: float) -> Any:
-    """What `work` returns or raises; TimeoutError when it takes longer than `timeout` seconds."""
+    """What `work` returns or raises; TimeoutError when it takes longer than `timeout` seconds.
+
+    What would end a program or a task (SystemExit, CancelledError) ends only the call that it was
+    raised in: it becomes a ProviderError.
+    """
     outcome: list[tuple[bool, Any]] = []
 
     def run() -> None:
@@ -120,7 +124,9 @@ def bounded(work: Callable[[], Any], timeout: float) -> Any:
     succeeded, value = outcome[0]
     if succeeded:
         return value
-    raise value
+    if isinstance(value, Exception):
+        raise value
+    raise ProviderError(f"{type(value).__name__}: {value}") from value
 
 
 def plain_answer(answer: Any) -> PlainAnswer:

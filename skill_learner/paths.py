@@ -123,4 +123,7 @@ class StatePaths:
 
     def have_open_reviews(self) -> bool:
         """Whether conversations of a Python host, or jobs, are left that no review has finished."""
-        return any(any(d.glob("*.json*")) for d in (self.conversations_dir, self.jobs_dir))
+        try:
+            return any(any(d.glob("*.json*")) for d in (self.conversations_dir, self.jobs_dir))
+        except OSError:  # no such place can be: then nothing lies there
+            return False

@@ -41,6 +41,8 @@ def command(source: Path, user: bool, dry_run: bool, project_dir: Path, as_json:
         publish_scope(config, scope)
     if as_json:
         show_json([asdict(item) for item in done])
+    elif not done:
+        click.echo(f"no skill in {'what was piped' if piped else source}")
     else:
         show_table(("skill", "outcome", "detail"), [(i.name, i.outcome, i.detail) for i in done])
     refused = [item for item in done if item.outcome == "refused"]

@@ -57,6 +57,10 @@ def read_stream(handle: BinaryIO, name: str) -> Incoming:
 def _json(data: bytes, name: str) -> object:
     try:
         return json.loads(data)
+    except UnicodeDecodeError as problem:
+        raise SkillFormatError(
+            f"{name}: neither a zip archive, a JSON export nor a SKILL.md", "nothing was written"
+        ) from problem
     except json.JSONDecodeError as problem:
         raise SkillFormatError(
             f"{name}:{problem.lineno}:{problem.colno}: not valid JSON: {problem.msg}",

@@ -74,6 +74,8 @@ class SkillLoop:
         `messages`) and returns, yields or awaits an answer of any shape. Its system text may be a
         message or an argument. Its results and exceptions pass through untouched.
         """
+        if not callable(function):
+            raise TypeError(f"wrap takes a function, not {type(function).__name__}")
         if inspect.isasyncgenfunction(function):
             return cast(Agent, self._wrap_async_generator(function))
         if inspect.iscoroutinefunction(function):

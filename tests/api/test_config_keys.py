@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,21 @@ def test_an_unknown_key_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as raised:
         SkillLearnerConfig.from_dict({"nudge_intervall": 3})
     assert "nudge_interval" in raised.value.hint
+
+
+def test_a_traceback_shows_the_nearest_key() -> None:
+    with pytest.raises(ConfigError, match="unknown key `nudge_intervall`; did you mean `nudge_i"):
+        SkillLearnerConfig.from_dict({"nudge_intervall": 3})
+
+
+@pytest.mark.parametrize("path", ["", None, 5, b"skills", "skills\0"])
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    for make in (
+        lambda: SkillLearnerConfig(skills_dir=path),
+        lambda: SkillLearnerConfig.from_dict({"skills_dir": path}),
+    ):
+        with pytest.raises(ConfigError, match="skills_dir must be a path"):
+            make()
 
 
 def test_a_librarys_state_lies_in_it_unless_it_is_the_users(tmp_path: Path) -> None:

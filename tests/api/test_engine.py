@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -133,6 +134,17 @@ def test_a_review_that_failed_is_not_told_as_done(make_engine: Engines) -> None:
     assert engine.close(0.1) is False
 
 
+@pytest.mark.parametrize("end", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt()])
+def test_a_provider_that_ends_a_program_ends_only_its_review(
+    make_engine: Engines, nothing: Any, end: BaseException
+) -> None:
+    engine = make_engine(ScriptedLLM(end, nothing))
+    assert engine.on_session_end(TALK, session="one", wait=10) is False
+    assert engine.get_stats()["reviews"]["provider_errors"] == 1
+    assert type(end).__name__ in engine.get_stats()["reviews"]["last_error"]
+    assert engine.on_session_end(TALK, session="two", wait=10)
+
+
 def test_a_provider_that_hangs_is_left_behind(make_engine: Engines) -> None:
     release = threading.Event()
 
@@ -262,7 +274,9 @@ def test_embeddings_find_what_words_do_not(make_engine: Engines, save: Callable[
     assert [skill.name for skill in found] == ["alpha"]
 
 
-@pytest.mark.parametrize("fault", [RuntimeError("down"), [[1.0]], "text", [[float("nan"), 1.0]]])
+@pytest.mark.parametrize(
+    "fault", [RuntimeError("down"), SystemExit(1), [[1.0]], "text", [[float("nan"), 1.0]]]
+)
 def test_a_broken_embedding_provider_falls_back_to_words(
     make_engine: Engines, save: Callable[..., str], fault: Any
 ) -> None:
@@ -271,7 +285,7 @@ def test_a_broken_embedding_provider_falls_back_to_words(
 
     class Broken:
         def embed(self, texts: list[str]) -> Any:
-            if isinstance(fault, Exception):
+            if isinstance(fault, BaseException):
                 raise fault
             return fault
 
@@ -453,6 +467,16 @@ def test_the_command_line_tells_of_uses_and_reviews_of_programs(
         "skill_learner.testing.ScriptedLLM", "ok", 1,
     )  # fmt: skip
     assert day["tokens"] > 0
+
+
+def test_a_place_where_no_library_can_be_is_told_not_raised(
+    make_engine: Engines, tmp_path: Path
+) -> None:
+    engine = make_engine(ScriptedLLM(), skills_dir=tmp_path / ("long" * 100))
+    assert engine.on_session_start("a task") == ""
+    engine.on_turn_complete(TALK)
+    assert engine.on_session_end(TALK) is False
+    assert "File name too long" in engine.get_stats()["last_fault"]
 
 
 def test_objects_of_the_wrong_kind_are_refused_at_once(make_engine: Engines) -> None:

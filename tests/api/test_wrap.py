@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -453,3 +456,33 @@ def test_nothing_is_built_on_an_event_loop(
     assert len(builders) == 1
     assert builders[0] is not threading.current_thread()
     assert loop.get_stats()["turns"] == 5
+
+
+def test_what_is_no_function_is_refused_at_once(make_loop: Loops) -> None:
+    with pytest.raises(TypeError, match="wrap takes a function, not str"):
+        make_loop().wrap("agent")  # type: ignore[type-var]
+
+
+ABANDONED = """
+import sys
+from skill_learner import create_skill_loop
+loop = create_skill_loop(skills_dir=sys.argv[1])
+@loop.wrap
+def agent(messages):
+    yield "one"
+    yield "two"
+stream = agent([{"role": "user", "content": "It leaks."}])
+print(next(stream))
+"""
+
+
+@pytest.mark.process
+def test_a_stream_that_is_left_open_makes_no_noise_at_exit(skills_dir: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ABANDONED, str(skills_dir)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("one\n", "")

@@ -150,3 +150,17 @@ def test_links_are_not_exported(run: Run, add_skill: Add, tmp_path: Path) -> Non
     (tmp_path / "secret").write_text("secret words")
     (Path(skill.path).parent / "notes.md").symlink_to(tmp_path / "secret")
     assert "secret words" not in run("export").stdout
+
+
+def test_a_source_without_a_skill_says_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert f"no skill in {tmp_path / 'empty'}" in run("import", str(tmp_path / "empty")).stdout
+
+
+def test_what_is_no_export_is_not_called_bad_json(run: Run, tmp_path: Path) -> None:
+    archive = tmp_path / "skills.tgz"
+    archive.write_bytes(b"\x1f\x8b\x08\x00")
+    assert (
+        "neither a zip archive, a JSON export nor a SKILL.md"
+        in run("import", str(archive), code=4).stderr
+    )
