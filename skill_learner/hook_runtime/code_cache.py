@@ -39,6 +39,7 @@ PROMPT_MODULES = (
     "skill_learner.ranking.find",
     "skill_learner.hook_runtime.json_bytes",
     "skill_learner.hook_runtime.offer",
+    "skill_learner.hook_runtime.bare_sqlite",
     "skill_learner.hook_runtime.prompt_search",
 )
 """What a prompt needs beyond that, each after what it imports: in the file `prompt`."""

@@ -1,5 +1,6 @@
 """The library's index asked for a prompt, read-only, by a process that lives for a moment."""
 
+from skill_learner.hook_runtime.bare_sqlite import sqlite3
 from skill_learner.hook_runtime.offer import Offer, Offering
 from skill_learner.ranking import sqlite_reader
 from skill_learner.ranking.find import Found, find, measure_strength
@@ -9,13 +10,10 @@ from skill_learner.ranking.strength import STRONG, THRESHOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3 as _sqlite3
     from collections.abc import Collection, Sequence
     from sqlite3 import Connection
 
     from skill_learner.ranking.plan import Plan
-else:
-    import _sqlite3  # without the date and time adapters, which cost more than the search
 
 MOST_OFFERS = 2
 _NEARLY_AS_GOOD = 0.75
@@ -59,10 +57,10 @@ def offers_for(offering: Offering, prompt: str) -> list[Offer]:
     """The skills that answer a prompt strongly enough, at most two, best first. An index that is
     missing, busy, damaged or of another version answers nothing: a command will make it anew."""
     try:
-        connection = _sqlite3.connect(
+        connection = sqlite3.connect(
             _uri(offering.index), timeout=_BUSY_SECONDS, isolation_level=None, uri=True
         )
-    except _sqlite3.Error:
+    except sqlite3.Error:
         return []
     try:
         scopes = {offering.call.event.project_key, "user"}
@@ -71,7 +69,7 @@ def offers_for(offering: Offering, prompt: str) -> list[Offer]:
         measure_strength(index, found, MOST_OFFERS)
         chosen = _choose(offering, found)
         return [_offer(offering, index, found, candidate) for candidate in chosen]
-    except _sqlite3.Error:
+    except sqlite3.Error:
         return []
     finally:
         connection.close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_sandbox import SESSION, HookSandbox
+from hook_sandbox import CHECKOUT, SESSION, HookSandbox
 
 from skill_learner.models import CreateSkill
 from skill_learner.paths import StatePaths
@@ -20,6 +22,7 @@ from skill_learner.storage import open_index
 pytestmark = pytest.mark.process
 
 DOCKER = "Why does my docker build ignore the layer cache and reinstall all dependencies?"
+BUILT_IN = set(sys.builtin_module_names)
 LIMIT = 10_000
 """Characters above which the client swaps a hook's text for a file."""
 
@@ -102,6 +105,29 @@ def test_a_fitting_prompt_gets_at_most_two_suggestions_and_never_again(offers: O
         ["prompt", name] for name in offered(first)
     ]
     assert offers.hooks.log() == ""
+
+
+def imported_by(offers: Offers, session: str) -> set[str]:
+    """The modules that a prompt hook with an offer imports, beside what the interpreter does."""
+    hooks = offers.hooks
+    bare = [sys.executable, "-I", "-S", "-X", "importtime"]
+    payload = hooks.payload("UserPromptSubmit", prompt=DOCKER, session_id=session)
+    line = [*bare, hooks.entry, CHECKOUT, hooks.state, "claude-code", "UserPromptSubmit"]
+    hook = subprocess.run(line, input=payload, env=hooks.environ(), capture_output=True, check=True)
+    assert offered(said(hook.stdout, "UserPromptSubmit"))
+    idle = subprocess.run([*bare, "-c", "pass"], capture_output=True, check=True)
+    names = [
+        {row.rpartition("|")[2].strip() for row in done.stderr.decode().splitlines()}
+        for done in (hook, idle)
+    ]
+    return names[0] - names[1]
+
+
+def test_an_offer_imports_nothing_of_the_library_that_is_no_built_in_part(offers: Offers) -> None:
+    imported_by(offers, "first")  # fills the code cache
+    modules = imported_by(offers, "second")
+    assert modules <= {"_sqlite3", "_functools", "math", "itertools", "gc"} | BUILT_IN
+    assert "_sqlite3" in modules
 
 
 def test_what_was_offered_often_and_never_loaded_is_offered_no_more(offers: Offers) -> None:
