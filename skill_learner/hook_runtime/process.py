@@ -156,13 +156,11 @@ def _target(name: str) -> "ModuleType":
 
 def _find_project(event: HookEvent) -> bool:
     """Fill in the event's project; False where the user switched us off."""
-    start = event.start_dir
-    if not is_absolute(start):
-        try:
-            start = system.getcwdb()
-        except OSError:  # it is gone; the event is not
-            start = b"/"
-    event.worktree, event.project = locate(start)
+    try:
+        start = event.start_dir if is_absolute(event.start_dir) else system.getcwdb()
+        event.worktree, event.project = locate(start)
+    except (OSError, ValueError):  # the folder is gone, or cannot be; the event is not
+        event.worktree = event.project = b"/"
     for folder in {event.worktree, event.project}:
         try:
             system.lstat(folder + b"/.skill-learner-off")

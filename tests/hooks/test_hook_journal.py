@@ -142,6 +142,12 @@ def test_project_path_that_is_not_utf8(hooks: Any, tmp_path: Path) -> None:
     assert os.fsencode(hooks.records()[0]["p"]) == os.path.realpath(folder)
 
 
+def test_an_event_from_a_folder_that_cannot_be_is_kept(hooks: Any) -> None:
+    payload = json.dumps({"session_id": "s", "cwd": "/p\0q", "prompt": "kept"}).encode()
+    assert hooks.run("UserPromptSubmit", payload, hooks.environ(CLAUDE_PROJECT_DIR="")) == b""
+    assert [record["d"]["prompt"] for record in hooks.records("s")] == ["kept"]
+
+
 def test_an_event_from_a_folder_that_is_gone_is_kept(hooks: Any, tmp_path: Path) -> None:
     environ = hooks.environ(CLAUDE_PROJECT_DIR="")
     gone = 'mkdir gone; cd gone; rmdir ../gone; exec /bin/sh -c "$1"'
