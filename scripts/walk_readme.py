@@ -182,7 +182,7 @@ class Walk:
             client.fire(head | payload)
         job = try_loop.wait_for_review(self.stage, client.session)
         shown = self.learner("status")
-        wanted = self.said("shows what was seen and why nothing was learned")
+        wanted = self.said("shows what was seen")
         self.expect(str(job["detail"]) in shown and "nothing" in shown, f"`status` {wanted}")
 
     def two_sessions(self) -> None:

@@ -56,11 +56,13 @@ def installation_status(paths: StatePaths, project_dir: Path) -> list[ScopeStatu
     for name in TARGETS:
         target = get_target(name)
         for scope in scopes_of(target):
-            places = places_for(target, scope, project_dir)
+            own = places_for(target, scope, project_dir)
             others = targets_for_user(every)
             if scope != "user":
-                others |= targets_in(places.root, every)
-            places = with_shared_skills(places, name, others)
+                others |= targets_in(own.root, every)
+            places = with_shared_skills(own, name, others)
+            if not _has_seed(places) and _has_seed(own):
+                places = own  # from before an editor came for the user that shares its folder
             found.append(_scope_status(paths, target, places, project_dir))
     return found
 
@@ -138,6 +140,13 @@ def _notes_problems(target: Target, places: Places) -> list[str]:
         f"{places.index}: the index of skills stands behind the first {target.NOTES_LIMIT} bytes, "
         f"and {target.TITLE} reads no more; shorten the file"
     ]
+
+
+def _has_seed(places: Places) -> bool:
+    try:
+        return is_our_seed(read_if_there(places.seed_skill) or b"")
+    except InstallError:
+        return False
 
 
 def _files_of_ours(places: Places, problems: list[str]) -> list[str]:

@@ -50,6 +50,20 @@ def test_a_whole_install(project: Path, state: StatePaths, scope: Scope) -> None
     assert not other.installed
 
 
+@pytest.mark.parametrize(
+    ("here", "for_user"),
+    [("cursor", "claude-code"), ("cursor", "codex"), ("codex", "cursor"), ("claude-code", "codex")],
+)
+def test_an_install_stays_whole_when_another_editor_comes_for_the_user(
+    project: Path, state: StatePaths, here: str, for_user: str
+) -> None:
+    install(here, "project", project, state)
+    install(for_user, "user", project, state)
+    every = {(s.target, s.scope): s for s in installation_status(state, project)}
+    for found in (every[here, "project"], every[for_user, "user"]):
+        assert found.complete, found
+
+
 def test_a_hook_that_went_missing(project: Path, state: StatePaths) -> None:
     install("claude-code", "project", project, state)
     path = project / ".claude/settings.json"
