@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skill_learner.cli.finding import NOTE, OK, Finding
+from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
 from skill_learner.cli.output import when
 from skill_learner.config import SkillLearnerConfig
 
@@ -13,7 +13,14 @@ def check_remotes(config: SkillLearnerConfig) -> Iterator[Finding]:
     if not config.remotes:
         return
     from skill_learner.remotes.last_syncs import last_syncs
+    from skill_learner.skills.arrivals import Arrivals
 
+    damage = Arrivals(config.skills_dir / ".history" / "arrived.sqlite").fault()
+    if damage:
+        what = (
+            f"the store of what arrived in bulk is damaged ({damage}): those skills count as yours"
+        )
+        yield Finding("arrived skills", FAULT, what, "skill-learner sync, which notes them again")
     db = config.library_paths.remotes_dir / "state.sqlite"
     for last in last_syncs(db, sorted(config.remotes)):
         check, again = f"remote {last.remote}", f"skill-learner sync {last.remote}"

@@ -18,7 +18,9 @@ from skill_learner.remotes.sync import SyncReport
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--dry-run", is_flag=True, help="Show what would be done, write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be done; library and remote stay as they are."
+)
 @click.option("--take", metavar="SKILL", help="Of two versions that wait, take the remote's.")
 @click.option("--keep", metavar="SKILL", help="Of two versions that wait, keep this machine's.")
 @json_option
@@ -31,6 +33,8 @@ def command(
     if not chosen:
         raise RemoteError("there is no remote yet", "`skill-learner remote add NAME URL` adds one")
     if take or keep:
+        if dry_run:
+            raise click.UsageError("--dry-run writes nothing, --take and --keep decide: choose one")
         _settle(config, chosen, take, keep)
         return
     with progress("syncing") as step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from skill_learner.errors import SkillLearnerError
+from skill_learner.errors import SkillFormatError, SkillLearnerError
 from skill_learner.models import Skill
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arriving import Arrival
@@ -54,6 +54,7 @@ class _Batch:
 
 
 BATCH = 1000
+WAITS = "waits for you"
 
 
 class Incoming:
@@ -74,6 +75,8 @@ class Incoming:
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
+        self.to_ask_again: set[str] = set()
+        """Remote's names of skills that a fault of this machine kept from being taken."""
 
     def take(self, skills: Sequence[RemoteSkill]) -> list[Outcome]:
         """Bring home up to date with these versions; each is old or new at any moment, and one that
@@ -87,7 +90,10 @@ class Incoming:
                 for skill in skills[start : start + BATCH]:
                     try:
                         self._take_one(skill, pairs.get(skill.name), batch)
+                        self.to_ask_again.discard(skill.name)
                     except (SkillLearnerError, OSError) as problem:
+                        if not isinstance(problem, SkillFormatError):
+                            self.to_ask_again.add(skill.name)
                         why = getattr(problem, "message", str(problem))
                         batch.outcomes.append(Outcome("in", skill.name[:80], "refused", why))
                 if not self._dry:
@@ -288,6 +294,6 @@ _WORDS = {
     "same": "the same",
     "update": "updated",
     "merge": "merged",
-    "park": "waits for you",
+    "park": WAITS,
     "pinned": "kept, pinned",
 }

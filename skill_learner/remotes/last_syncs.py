@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skill_learner.remotes.sync_state import SyncState
+from skill_learner.remotes.sync_state import SyncState, damaged_since
+
+_LOST = (
+    "what was remembered of it was damaged and is set aside; the next sync compares everything"
+    " again, and loses nothing"
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,11 @@ def _last_sync(db: Path, remote: str) -> LastSync:
         uses: Counter[str] = Counter()
         for (_, skill, kind), value in state.counters().items():
             uses[skill] += value if kind == "uses" else 0
+        synced_at = float(state.note("synced_at") or 0)
         return LastSync(
             remote,
-            synced_at=float(state.note("synced_at") or 0) or None,
-            error=state.note("error"),
+            synced_at=synced_at or None,
+            error=state.note("error") or (_LOST if damaged_since(db, synced_at) else ""),
             proposed=state.note("proposed"),
             held=_told(state.note("held")),
             refused=_told(state.note("refused")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,20 +16,19 @@ from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError, SkillLearnerError
 from skill_learner.files import locked
-from skill_learner.remotes.home_skills import HomeSkills, unpack
+from skill_learner.remotes.home_mending import came_back, give_projects, note_arrivals_again
+from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.home_watch import HomeWatch, Marks
-from skill_learner.remotes.incoming import Incoming, Outcome
+from skill_learner.remotes.incoming import WAITS, Incoming, Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, Outgoing, own_counters
 from skill_learner.remotes.protocol import (
     CounterKey,
     HintingRemote,
     Pushed,
     Remote,
-    RemoteSkill,
 )
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
-from skill_learner.remotes.waiting import NOT_PARKED
 from skill_learner.usage import SkillUse
 
 MOST_ROUNDS = 6
@@ -78,6 +78,8 @@ class Synchroniser:
         self._uses = uses
         self._watch = HomeWatch(place.watched)
         self._cursor = ""
+        self._told: set[str] = set()
+        self._in_vain: set[tuple[str, str]] = set()
 
     def sync(self, *, dry_run: bool = False) -> SyncReport:
         """Raises RemoteError for what a person has to look at; an unreachable remote is a note in
@@ -130,22 +132,25 @@ class Synchroniser:
 
     def _run(self, report: SyncReport, dry_run: bool) -> None:
         marks = self._watch.marks()
-        self._cursor = self._state.note("cursor") if self._same_settings() else ""
+        self._cursor = self._state.note("cursor") if self._same_settings(dry_run) else ""
+        self._told, self._in_vain = set(), set()
         if not dry_run:
-            self._arrived_projects()
+            note_arrivals_again(self._homes, self._state)
+            give_projects(self._homes, self._state)
         incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
         outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
         collected = Collected()
         for report.rounds in range(1, MOST_ROUNDS + 1):
             pulled = self._remote.pull(self._cursor)
-            back = [] if dry_run else self._came_back(pulled.skills)
+            bring = self._settings.pulls and not dry_run
+            back = came_back(self._homes, self._state, pulled.skills) if bring else []
             skills = [*back, *pulled.skills]
+            self._told |= {skill.name[:80] for skill in skills}
             if self._settings.pulls and skills:
                 report.outcomes += incoming.take(skills)
             if not dry_run:
                 self._state.save_counters(pulled.counters)
-                if self._settings.pulls:
-                    self._pulled_to(pulled.cursor)
+                self._pulled_to(pulled.cursor, incoming)
             if not self._settings.pushes:
                 break
             collected = outgoing.collect()
@@ -155,15 +160,15 @@ class Synchroniser:
                     for one in collected.leaving
                 ]
                 break
-            if self._push(collected, report):
+            if self._push(collected, incoming, report):
                 break
         else:
             report.error = f"others write faster than we can: {MOST_ROUNDS} rounds were not enough"
-        report.outcomes += collected.held
+        report.outcomes += [*collected.held, *self._still_waiting(report)]
         if not dry_run:
             self._ended(report, collected, marks)
 
-    def _push(self, collected: Collected, report: SyncReport) -> bool:
+    def _push(self, collected: Collected, incoming: Incoming, report: SyncReport) -> bool:
         """Send what is to leave; whether that is the end of it."""
         counters = self._new_counters(collected)
         if not collected.leaving and not counters:
@@ -174,18 +179,36 @@ class Synchroniser:
             return True
         pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
         self._note_accepted(collected, pushed, counters, report)
-        if pushed.cursor and self._settings.pulls:
-            self._pulled_to(pushed.cursor)
+        if pushed.cursor:
+            self._pulled_to(pushed.cursor, incoming)
         if pushed.proposed:
             report.proposed = pushed.proposed
             self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})
             return True
         if self._settings.pulls and (pushed.raced or pushed.refused):
-            return False
+            return not pushed.raced and self._is_stuck(collected, pushed)
         for name in pushed.refused:
             why = "the remote has another version; this remote is never pulled from"
             report.outcomes.append(Outcome("out", name, "refused", why))
         return not pushed.raced
+
+    def _is_stuck(self, collected: Collected, pushed: Pushed) -> bool:
+        """Whether all that was refused is refused again, as a change of the version that home has
+        had before: what the remote has instead could not be taken, and no further round helps."""
+        refused = [one for one in collected.leaving if one.shared.name in pushed.refused]
+        sent = {(one.shared.name, one.outgoing.expected) for one in refused}
+        if not sent <= self._in_vain:
+            self._in_vain |= sent
+            return False
+        why = "the remote's version could not be taken here, and is not overwritten"
+        collected.held += [Outcome("stays", o.pair.local, "held back", why) for o in refused]
+        return True
+
+    def _still_waiting(self, report: SyncReport) -> list[Outcome]:
+        """What waits for the user since an earlier sync."""
+        told = {one.name for one in report.outcomes if one.direction == "in"}
+        waiting = [pair for pair in self._state.parked() if pair.name not in told]
+        return [Outcome("stays", p.local, WAITS, "--take or --keep it") for p in waiting]
 
     def _note_accepted(
         self,
@@ -215,32 +238,6 @@ class Synchroniser:
         own = own_counters(self._homes.machine, self._uses(), pairs)
         return {key: value for key, value in own.items() if value > known.get(key, 0)}
 
-    def _arrived_projects(self) -> None:
-        """Skills of a project that is known here only now get its scope."""
-        known = self._homes.scopes.arrived()
-        pairs = [p for p in self._state.pairs().values() if p.local_scope in known]
-        for old in {pair.local_scope for pair in pairs}:
-            self._homes.change_scope(old, known[old])
-        self._state.save_pairs(replace(p, local_scope=known[p.local_scope]) for p in pairs)
-
-    def _came_back(self, pulled: Sequence[RemoteSkill]) -> list[RemoteSkill]:
-        """Skills whose folder is gone at home: they were not archived, so they come back."""
-        if not self._settings.pulls:
-            return []
-        told = {skill.name for skill in pulled}
-        present = {key.rpartition("/")[2] for key in self._homes.intake.stamps()}
-        missing = [
-            (pair, base)
-            for pair in self._state.pairs().values()
-            if pair.local not in present and (base := unpack(pair.base)).state != "archived"
-        ]
-        self._state.save_pairs(replace(pair, token="?", **NOT_PARKED) for pair, _ in missing)
-        return [
-            RemoteSkill(pair.name, pair.token, base.files())
-            for pair, base in missing
-            if pair.name not in told
-        ]
-
     def _note_error(self, error: str) -> None:
         """For `status`, where it can be written down: the fault may be a full disk."""
         with contextlib.suppress(RemoteError):
@@ -248,35 +245,38 @@ class Synchroniser:
 
     # -- what is remembered ----------------------------------------------------------------------
 
-    def _pulled_to(self, cursor: str) -> None:
-        if cursor != self._cursor:
+    def _pulled_to(self, cursor: str, incoming: Incoming) -> None:
+        """What could not be taken is told again: until then nothing counts as pulled."""
+        if self._settings.pulls and not incoming.to_ask_again and cursor != self._cursor:
             self._state.save_notes({"cursor": cursor})
             self._cursor = cursor
 
-    def _same_settings(self) -> bool:
+    def _same_settings(self, dry_run: bool) -> bool:
         """Whether the cursor was written under these settings: what they once left out would
         otherwise never be asked for again."""
         kept = [self._settings.url, self._settings.branch, self._settings.library]
         now = "\n".join([*kept, *self._settings.scope, "", *self._settings.tags])
         if self._state.note("settings") == now:
             return True
-        self._state.save_notes({"settings": now, "cursor": ""})
+        if not dry_run:
+            self._state.save_notes({"settings": now, "cursor": ""})
         return False
 
     def _ended(self, report: SyncReport, collected: Collected, marks: Marks) -> None:
         self._state.save_seen(collected.seen, collected.gone)
         told = [f"{one.name}: {one.detail}" for one in collected.held]
-        refused = [f"{o.name}: {o.detail}" for o in report.outcomes if o.outcome == "refused"]
+        earlier = json.loads(self._state.note("refused") or "[]")
+        refused = [line for line in earlier if line.partition(": ")[0] not in self._told]
+        refused += [f"{o.name}: {o.detail}" for o in report.outcomes if o.outcome == "refused"]
         notes: dict[str, object] = {
             "held": told,
-            "waiting": [p.local for p in self._state.pairs().values() if p.parked],
+            "refused": list(dict.fromkeys(refused)),
+            "waiting": [pair.local for pair in self._state.parked()],
             "synced_at": time.time(),
             "error": report.error,
         }
         if not report.proposed:
             notes |= {"proposal": "", "proposed": ""}
-        if refused or report.outcomes:
-            notes["refused"] = refused
         self._state.save_notes(notes)
         if not report.error:
             self._watch.remember(marks)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from skill_learner.errors import RemoteError
-from skill_learner.files import ensure_private_dir
+from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.remotes.protocol import CounterKey
 
 _SCHEMA = """
@@ -38,6 +41,8 @@ CREATE TABLE IF NOT EXISTS notes (
     PRIMARY KEY (remote, key)) WITHOUT ROWID;
 PRAGMA user_version = 1;
 """
+
+_LABEL = re.compile(r"m-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,21 @@ class SyncState:
 
     @property
     def machine(self) -> str:
-        """A label for this machine that tells nothing about it."""
+        """A label for this machine that tells nothing about it. It is kept in a file beside, too:
+        under another one its uses would count twice."""
+        beside = self._db.with_name("machine")
         made = f"m-{secrets.token_hex(4)}"
+        with contextlib.suppress(OSError, ValueError):
+            kept = beside.read_text(encoding="ascii").strip()
+            made = kept if _LABEL.fullmatch(kept) else made
         with self._transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO notes VALUES ('', 'machine', ?)", (made,))
             row = connection.execute(
                 "SELECT value FROM notes WHERE remote = '' AND key = 'machine'"
             ).fetchone()
+        if row[0] != made or not beside.exists():
+            with contextlib.suppress(OSError):
+                atomic_write(beside, f"{row[0]}\n".encode(), 0o600)
         return str(row[0])
 
     def pairs(self) -> dict[str, Pair]:
@@ -121,6 +134,30 @@ class SyncState:
                 "DELETE FROM seen WHERE remote = ? AND local = ?",
                 [(self._remote, local) for local in gone],
             )
+
+    def parked(self) -> list[Pair]:
+        """Pairs of which two versions wait for the user."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM pairs WHERE remote = ? AND parked != ''", (self._remote,)
+            ).fetchall()
+        return [Pair(*row) for row in rows]
+
+    def arrived(self, known: Callable[[str], bool]) -> list[tuple[str, Pair]]:
+        """Remote and pair of every skill that first came from one, whichever it is, and whose local
+        name is not known."""
+        with self._transaction() as connection:
+            names = connection.execute(
+                "SELECT remote, name, local FROM pairs WHERE born = 'remote'"
+            ).fetchall()
+            return [
+                (remote, Pair(*row))
+                for remote, name, local in names
+                if not known(local)
+                for row in connection.execute(
+                    f"SELECT {_COLUMNS} FROM pairs WHERE remote = ? AND name = ?", (remote, name)
+                )
+            ]
 
     def lineage(self, local: str) -> tuple[str, ...]:
         """Hashes of the texts that a home skill is known to have had."""
@@ -188,22 +225,57 @@ class SyncState:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
         except sqlite3.DatabaseError as error:
+            damaged = _is_damage(error)
             self.close()
+            if damaged:
+                set_aside(self._db)
             raise RemoteError(
                 f"{self._db}: {error}",
-                "If it stays so, move the file away: the next sync compares everything again.",
+                "A damaged file is set aside: the next sync compares everything again.",
             ) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             ensure_private_dir(self._db.parent)
-            self._db.touch(mode=0o600)
-            connection = sqlite3.connect(
-                self._db, timeout=30, isolation_level=None, check_same_thread=False
-            )
+            try:
+                self._connection = self._connected()
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+                set_aside(self._db)
+                self._connection = self._connected()
+        return self._connection
+
+    def _connected(self) -> sqlite3.Connection:
+        self._db.touch(mode=0o600)
+        connection = sqlite3.connect(
+            self._db, timeout=30, isolation_level=None, check_same_thread=False
+        )
+        try:
             if connection.execute("PRAGMA user_version").fetchone()[0] < 1:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
             connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection = connection
-        return self._connection
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def damaged_since(db: Path, moment: float) -> bool:
+    """Whether a damaged state was set aside after that moment (unix seconds)."""
+    marks = [path.name.rpartition("-")[2] for path in db.parent.glob(f"{db.name}.damaged-*")]
+    return any(mark.isdecimal() and int(mark) > moment * 1e9 for mark in marks)
+
+
+def set_aside(db: Path) -> None:
+    """Put a damaged file out of the way, with what belongs to it."""
+    mark = time.time_ns()
+    for end in ("-wal", "-shm", ""):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(f"{db}{end}", f"{db}{end}.damaged-{mark}")
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is unusable; it is not when it is busy or the disk is full."""
+    return type(error) is sqlite3.DatabaseError

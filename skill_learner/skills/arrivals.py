@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,20 +47,33 @@ class Arrivals:
 
     def add(self, entries: Iterable[ArrivedEntry]) -> None:
         """Note these durably, all or none of them. The caller holds the library's lock."""
-        noted = time.time_ns()
         rows = list(entries)
         try:
-            with self._writing() as connection:
-                connection.executemany(
-                    "INSERT INTO entries VALUES (?, ?, ?)", [(e.name, noted, e.line) for e in rows]
-                )
-                connection.executemany(
-                    "INSERT OR IGNORE INTO versions VALUES (?, ?)",
-                    [(e.digest, zlib.compress(e.data, 1)) for e in rows],
-                )
-        except sqlite3.Error as error:
+            self._insert(rows)
+        except sqlite3.OperationalError as error:  # busy, or a full disk: the file itself is sound
             self.close()
             raise LibraryError(f"{self._db}: {error}") from error
+        except sqlite3.DatabaseError:
+            self.close()
+            os.replace(self._db, f"{self._db}.damaged-{time.time_ns()}")
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._db}-journal")  # of the file that is gone
+            try:
+                self._insert(rows)
+            except sqlite3.Error as error:
+                self.close()
+                raise LibraryError(f"{self._db}: {error}") from error
+
+    def _insert(self, rows: Sequence[ArrivedEntry]) -> None:
+        noted = time.time_ns()
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO entries VALUES (?, ?, ?)", [(e.name, noted, e.line) for e in rows]
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO versions VALUES (?, ?)",
+                [(e.digest, zlib.compress(e.data, 1)) for e in rows],
+            )
 
     def lines(self, name: str) -> list[bytes]:
         """A skill's ledger lines, oldest first."""
@@ -77,6 +90,18 @@ class Arrivals:
         """Names of all skills in it, with the time (ns) of their last entry."""
         return dict(self._read("SELECT name, max(noted) FROM entries GROUP BY name"))
 
+    def fault(self) -> str:
+        """Why what is in it cannot be told; "" when it is sound or not there."""
+        try:
+            connection = self._connection()
+            if connection is None:
+                return ""
+            said = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            return "" if said == "ok" else said
+        except sqlite3.Error as error:
+            self.close()
+            return str(error)
+
     def close(self) -> None:
         if self._open is not None:
             self._open[1].close()
@@ -92,16 +117,8 @@ class Arrivals:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        try:
-            connection = self._made()
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            raise  # busy, or a full disk: the file itself is sound
-        except sqlite3.DatabaseError:
-            self.close()
-            os.replace(self._db, f"{self._db}.damaged-{time.time_ns()}")
-            connection = self._made()
-            connection.execute("BEGIN IMMEDIATE")
+        connection = self._made()
+        connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
             connection.execute("COMMIT")

@@ -192,7 +192,9 @@ class History:
         """Whether there is a ledger for a name: one look for many questions."""
         files = {path.name for path in self._files()}
         arrived = self._arrivals.names()
-        return lambda name: name in arrived or self.path(name).name in files
+        return lambda name: (
+            name in arrived or (bool(files) and f"{safe_file_name(name)}.jsonl" in files)
+        )
 
     def _files(self) -> list[Path]:
         try:

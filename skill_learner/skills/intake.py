@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,8 +31,8 @@ from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
-from skill_learner.skills.validation import name_faults, slugify_name
-from skill_learner.skills.writer import SkillWriter, free_name, numbered_names
+from skill_learner.skills.validation import slugify_name
+from skill_learner.skills.writer import SkillWriter, free_name, planned_name
 
 SYNC = "sync"
 """The action of a change that came from another machine."""
@@ -148,15 +148,7 @@ class SkillIntake:
 
     def plan_name(self, name: str, prefix: str, taken: set[str]) -> str:
         """The name that a new skill gets; it is then taken."""
-        free = name
-        if name in taken or name_faults(name):
-            slug = slugify_name(name)
-            free = next(
-                tried
-                for tried in numbered_names(slug, slugify_name(prefix))
-                if (tried not in taken or (tried == slug and not self._folder.taken(tried)))
-                and not name_faults(tried)
-            )
+        free = planned_name(self._folder, name, slugify_name(prefix), taken)
         taken.add(free)
         return free
 
@@ -198,6 +190,25 @@ class SkillIntake:
                 files.put(f"{folder}{os.sep}{SKILL_FILE}", data)
         self._history.write_many(written)
         return {entry.change.name: len(data) for entry, data in written}
+
+    def may_know(self) -> Callable[[str], bool]:
+        """Whether a ledger tells of a name: one look for many questions."""
+        return self._history.may_know()
+
+    def note_again(self, arrived: Mapping[str, tuple[ArrivingSkill, str]]) -> int:
+        """Note skills, each with its remote, whose SKILL.md is just what is written; how many."""
+        written: list[tuple[Entry, bytes]] = []
+        for name, (arriving, remote) in arrived.items():
+            data = self._bytes(name, arriving, arriving.record)
+            if _read(self.skills_dir / name / SKILL_FILE) != data:
+                continue
+            record = replace(arriving.record, hash=content_hash(data))
+            why = f"from {remote}; noted again, for the store was lost"
+            change = new_change(name, record, SYNC, f"remote:{remote}", why, "")
+            written.append((Entry(replace(change, after=record.hash), record), data))
+        if written:
+            self._history.write_many(written)
+        return len(written)
 
     def _new_folder(self, name: str) -> str:
         folder = f"{self.skills_dir}{os.sep}{name}"

@@ -18,7 +18,7 @@ from skill_learner.skills.frontmatter import parse, render
 from skill_learner.skills.history import Change, Entry, History, new_change
 from skill_learner.skills.reader import PREFIX, SkillReader, StoredSkill, with_our_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord
-from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten
+from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten, slugify_name
 
 MOVES = frozenset({"archive", "restore"})
 """Actions that move a folder and leave the bytes alone."""
@@ -177,6 +177,19 @@ def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:
     """A name that nothing holds: the slug, else with the project's slug, else with a number."""
     names = numbered_names(slug, project_slug)
     return next(name for name in names if not folder.taken(name) and not name_faults(name))
+
+
+def planned_name(folder: SkillFolder, name: str, prefix: str, taken: set[str]) -> str:
+    """As `free_name`, where the names that are taken are known, in one case."""
+    if name not in taken and not name_faults(name):
+        return name
+    slug = slugify_name(name)
+    return next(
+        tried
+        for tried in numbered_names(slug, prefix)
+        if (tried not in taken or (tried == slug and not folder.taken(tried)))
+        and not name_faults(tried)
+    )
 
 
 def numbered_names(slug: str, project_slug: str) -> Iterator[str]:
