@@ -29,6 +29,12 @@ POSTGRES_SCHEMES = ("postgresql", "postgres")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BRANCH = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|/$))[A-Za-z0-9._/-]{1,200}")
+_SECRET_KEY = re.compile(r"passw|pwd|token|secret|credential", re.IGNORECASE)
+_OTHER_SECRETS = re.compile(
+    r"^[^/@:]+:[^/@]+@[^/:]+:"  # user:password@host:path, which git reads as something else
+    r"|^[^:]*\bpassword\s*=",  # libpq's other form, "host=… password=…"
+    re.IGNORECASE,
+)
 _LIBRARY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LISTS: Mapping[str, tuple[str, ...]] = {"scope": (), "tags": (), "states": STATES, "pin": ()}
 _CHOICES: Mapping[str, tuple[str, ...]] = {"direction": DIRECTIONS, "trust": TRUSTS}
@@ -132,9 +138,8 @@ def checked_url(url: str, where: str) -> str:
         password = parts.password
     except ValueError:
         raise ConfigError(f"{where}: that is no address of a remote") from None
-    secret = password or any(
-        key.lower() in ("password", "sslpassword") for key, _ in parse_qsl(parts.query)
-    )
+    asked = any(_SECRET_KEY.search(key) for key, _ in parse_qsl(parts.query))
+    secret = password or asked or _OTHER_SECRETS.search(url)
     if secret or (parts.scheme in ("http", "https", "git+https", "git+http") and parts.username):
         raise ConfigError(
             f"{where}: the address holds a password",
