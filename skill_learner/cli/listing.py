@@ -9,7 +9,7 @@ from skill_learner.cli.output import say
 from skill_learner.cli.settings import key_of, root_of
 from skill_learner.config import SkillLearnerConfig
 
-_MOST_LEFT_OUT = 5
+_MOST_LISTED, _MOST_LEFT_OUT = 10, 5
 
 
 def listings_of(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, Any]]:
@@ -52,6 +52,11 @@ def show_listings(rows: list[dict[str, Any]]) -> None:
             f" {row['taken']:,} of {row['room']:,} characters{beside};"
             f" {len(row['left_out'])} left to search"
         )
+        names = [skill["name"] for skill in row["listed"]]
+        if names:
+            more = len(names) - _MOST_LISTED
+            rest = f" and {more} more" if more > 0 else ""
+            say(f"  in: {', '.join(names[:_MOST_LISTED])}{rest}")
         for left in row["left_out"][:_MOST_LEFT_OUT]:
             say(f"  out: {left['name']}: {left['why']}")
         if len(row["left_out"]) > _MOST_LEFT_OUT:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 
 from skill_learner.models import Skill
+from skill_learner.ranking.words import stem
 from skill_learner.search.documents import bigrams, camel_parts
-
-_ENDINGS = re.compile(r"(?:ations?|ings?|ied|edly|ed|ies|es|s|ly|y|e)$")
 
 
 def matched_words(
@@ -22,20 +21,16 @@ def matched_words(
         "asks": "\n".join(skill.asks),
         "body": skill.body,
     }
-    beginnings = "|".join(sorted(re.escape(_stem(word)) for word in words)) or r"(?!)"
+    starts = sorted(re.escape(stem(word).removesuffix("i")) for word in words)
+    beginnings = "|".join(starts) or r"(?!)"
     like_a_word = re.compile(rf"(?<![^\W_])(?:{beginnings})[^\W_]*", re.IGNORECASE)
     found: dict[str, tuple[str, ...]] = {}
     for field, text in texts.items():
-        stems = {_stem(word) for word in set(like_a_word.findall(text))}
-        stems.update(map(_stem, camel_parts(text)))
-        here = [word for word in words if _stem(word) in stems]
+        stems = {stem(word.lower()) for word in set(like_a_word.findall(text))}
+        stems.update(map(stem, camel_parts(text)))
+        here = [word for word in words if stem(word) in stems]
         if pairs:
             here += sorted(set(pairs) & set(bigrams(text)))
         if here:
             found[field] = tuple(here)
     return found
-
-
-def _stem(word: str) -> str:
-    word = word.lower()
-    return _ENDINGS.sub("", word) if word.isascii() and len(word) > 4 else word

@@ -302,13 +302,17 @@ class SkillLibrary:
             return moved
 
     def set_scope(self, name: str, scope: str) -> Skill:
-        """Give a skill of ours to a project (its key) or to the user; a file of the user's tells
-        its scope itself (`metadata`), and is refused."""
+        """Give a skill to a project (its key) or to the user. The bytes of a file that is the
+        user's stay as they are: its scope is remembered beside it."""
         with self._locked():
-            stored = self._ours(name)
+            stored = self._stored(name)
+            if stored.place.archived:
+                raise LibraryError(f"skill {name!r} is archived", f"skill-learner approve {name}")
             if stored.known.scope == scope:
                 return stored.skill
             why = f"scope {stored.known.scope} became {scope}"
+            if not stored.skill.ours:
+                return self._writer.note_scope(stored, scope, USER, why)
             stored = replace(stored, record=replace(stored.known, scope=scope))
             return self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
 

@@ -153,14 +153,22 @@ class SkillWriter:
 
     def note_state(self, stored: StoredSkill, state: SkillState, actor: str, why: str) -> Skill:
         """Remember the state that the user gave to a file of theirs, beside the file."""
+        digest = stored.skill.content_hash
+        record = replace(stored.known, noted_hash=digest, noted_state=state)
+        return self._note(stored, record, "state", actor, why)
+
+    def note_scope(self, stored: StoredSkill, scope: str, actor: str, why: str) -> Skill:
+        """The same for its scope; it is no more approved than it was."""
+        record = replace(stored.known, scope=scope, state=stored.skill.state)
+        return self._note(stored, record, "scope", actor, why)
+
+    def _note(
+        self, stored: StoredSkill, record: SkillRecord, action: str, actor: str, why: str
+    ) -> Skill:
         name, digest = stored.place.name, self._history.keep(stored.data)
-        record = replace(
-            stored.known,
-            noted_hash=digest,
-            noted_state=state,
-            version=max(stored.known.version, self._history.last_version(name)) + 1,
-        )
-        change = new_change(name, record, "state", actor, why, "")
+        version = max(stored.known.version, self._history.last_version(name)) + 1
+        record = replace(record, version=version)
+        change = new_change(name, record, action, actor, why, "")
         self._history.write(Entry(replace(change, before=digest, after=digest), record))
         self._records.save(name, record)
         return self._reader.read(stored.place).skill

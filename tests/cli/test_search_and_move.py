@@ -18,6 +18,12 @@ def test_search_explains_words_fields_and_score(run: Any, run_json: Any, add_ski
     assert row["signals"]["together"] > 0
 
 
+def test_words_are_explained_as_they_were_found(run_json: Any, add_skill: Any) -> None:
+    add_skill("roll-back", description="Use when a query of deployed revisions fails")
+    (row,) = run_json("search", "--explain", "queries once we deploy a revision")
+    assert set(row["matched"]["description"]) == {"queries", "deploy", "revision"}
+
+
 def test_move_changes_whose_a_skill_is(
     run: Any, run_json: Any, add_skill: Any, project: Any
 ) -> None:
@@ -41,6 +47,7 @@ def test_status_tells_the_listing(run: Any, run_json: Any, add_skill: Any) -> No
     assert of_user["listed"] == []
     text = run("status").stdout
     assert "editor's listing, skills of this project" in text
+    assert f"in: {of_project['listed'][0]['name']}, " in text
     assert "out: lesson-" in text
 
 

@@ -56,6 +56,24 @@ def test_a_hand_written_skill_is_the_users(
     assert_untouched_by_reviews(library, "mine")
 
 
+@pytest.mark.parametrize("metadata", ["", "metadata:\n  skill-learner-state: candidate\n"])
+def test_the_users_own_skill_is_moved_without_a_change_of_its_file(
+    library: SkillLibrary, metadata: str
+) -> None:
+    path = library.skills_dir / "mine" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\nname: mine\ndescription: Use when asked\n{metadata}---\nDo it.\n")
+    before, data = library.get("mine"), path.read_bytes()
+    moved = library.set_scope("mine", "a-project")
+    assert (moved.scope, moved.state, moved.ours) == ("a-project", before.state, False)
+    assert not library.is_approved(moved)
+    assert path.read_bytes() == data
+    path.write_bytes(data + b"More.\n")
+    assert (library.get("mine").scope, library.get("mine").state) == ("a-project", before.state)
+    assert library.set_scope("mine", "user").scope == "user"
+    assert [change.action for change in library.history("mine")] == ["scope", "scope"]
+
+
 def test_an_edited_skill_becomes_the_users_and_keeps_what_is_known(
     library: SkillLibrary, create: Create
 ) -> None:
