@@ -23,14 +23,6 @@ def is_git_tracked(root: Path, relative: str) -> bool:
     return _git(root, "ls-files", "--error-unmatch", "--", f":(literal){relative}") is not None
 
 
-def is_shared_by_git(root: Path, relative: str) -> bool:
-    """Whether the file at `relative` (below `root`) is in the repository, or soon may be: what git
-    does not ignore shows in `git status` until somebody commits it."""
-    if git_exclude_file(root) is None:
-        return False
-    return _git(root, "check-ignore", "--quiet", "--", f"./{relative}") is None
-
-
 def git_worktrees(root: Path) -> list[Path]:
     """Every work tree of the repository, the main one first."""
     answer = _git(root, "worktree", "list", "--porcelain") or b""

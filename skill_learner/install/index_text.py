@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from skill_learner.errors import InstallError
-from skill_learner.git import is_shared_by_git
+from skill_learner.git import is_git_tracked
 from skill_learner.install import markdown_block
 from skill_learner.install.changes import Change
 from skill_learner.install.places import Places, read_if_there
@@ -58,18 +58,17 @@ def index_layout(
     elsewhere = notes_of_others(target, places.root, others, coming)
     if elsewhere is not None:
         notes = elsewhere.INDEX_FILE["project"]
-        return elsewhere.INDEX_IMPORT if _is_shared(places.root, places.root / notes) else notes
-    return rules or ("file" if _is_shared(places.root, places.index) else "block")
+        return elsewhere.INDEX_IMPORT if _is_tracked(places.root, places.root / notes) else notes
+    return rules or ("file" if _is_tracked(places.root, places.index) else "block")
 
 
-def _is_shared(root: Path, notes: Path) -> bool:
-    """Where git has the notes, or will have them, an index in them would be noise in every diff,
-    and name skills that teammates lack: then one constant line that leads to the index is better.
-    """
-    if notes.is_symlink():
-        real = Path(os.path.realpath(notes))
-        return is_shared_by_git(real.parent, real.name)
-    return is_shared_by_git(root, os.path.relpath(notes, root))
+def _is_tracked(root: Path, notes: Path) -> bool:
+    """Where git tracks the notes, an index in them would be noise in every diff, and name skills
+    that teammates lack: then one constant line that leads to the index is better."""
+    if is_git_tracked(root, os.path.relpath(notes, root)):
+        return True
+    real = Path(os.path.realpath(notes))
+    return notes.is_symlink() and is_git_tracked(real.parent, real.name)
 
 
 def index_changes(target: Target, places: Places, index: str, layout: str) -> list[Change]:

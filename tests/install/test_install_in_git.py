@@ -90,27 +90,6 @@ def test_tracked_notes_get_one_constant_line(repository: Path, state: StatePaths
     assert not (repository / ".claude").exists()
 
 
-def test_notes_that_git_does_not_have_yet_get_the_line_that_stays_once_they_are_committed(
-    repository: Path, state: StatePaths, git: Git
-) -> None:
-    install(TARGET, "project", repository, state)
-    assert IMPORT in (repository / "CLAUDE.md").read_bytes()
-    git(repository, "add", "--all")
-    git(repository, "commit", "--quiet", "-m", "x")
-    install(TARGET, "project", repository, state)
-    assert git(repository, "status", "--porcelain") == ""
-
-
-def test_notes_that_git_ignores_hold_the_index(
-    repository: Path, state: StatePaths, git: Git
-) -> None:
-    commit(git, repository, ".gitignore", "CLAUDE.md\n")
-    install(TARGET, "project", repository, state)
-    text = (repository / "CLAUDE.md").read_bytes()
-    assert b"Learned skills" in text
-    assert IMPORT not in text
-
-
 def test_tracked_notes_behind_a_link_count_too(
     repository: Path, state: StatePaths, git: Git
 ) -> None:

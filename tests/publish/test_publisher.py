@@ -247,7 +247,8 @@ def test_git_sees_neither_links_nor_a_growing_index(
     git("commit", "--quiet", "-m", "all")
     assert git("ls-files").split() == [".claude/settings.json", "CLAUDE.md"]
     published(project, skills, state)
-    assert git("status", "--porcelain") == ""
+    assert git("status", "--porcelain").split() == ["M", "CLAUDE.md"]  # once: block becomes import
+    git("commit", "--quiet", "-a", "-m", "import line")
     published(project, skills[:1], state)
     published(project, skills, state)
     assert git("status", "--porcelain") == ""
