@@ -13,7 +13,9 @@ import contextlib
 import hashlib
 import math
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from skill_learner.config import SkillLearnerConfig
 
 SUBMIT_REVIEW = "submit_review"
+_STILL_REVIEWING = 10.0
+"""Seconds that the end of a `temporary_library` waits for whoever still writes there."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +167,19 @@ def temporary_library(**settings: Any) -> Iterator[SkillLearnerConfig]:
     """
     from skill_learner.config import SkillLearnerConfig
 
-    with tempfile.TemporaryDirectory(prefix="skill-learner-") as folder:
-        values: dict[str, Any] = {"state_dir": Path(folder), "provider": "offline", **settings}
+    folder = Path(tempfile.mkdtemp(prefix="skill-learner-"))
+    values: dict[str, Any] = {"state_dir": folder, "provider": "offline", **settings}
+    try:
         yield SkillLearnerConfig.from_dict(values)
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """A review that outlived its engine's `exit_wait` may still write here: it ends by itself."""
+    deadline = time.monotonic() + _STILL_REVIEWING
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists() or time.monotonic() > deadline:
+            return
+        time.sleep(0.05)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +67,21 @@ def test_a_temporary_library_goes_again() -> None:
         state = config.state_dir
         assert state.is_dir()
     assert not state.exists()
+
+
+def test_a_temporary_library_goes_again_though_a_review_still_writes_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late_writes = [b"one", b"two"]
+
+    def remove(folder: Path, *, ignore_errors: bool) -> None:
+        rmtree(folder, ignore_errors=ignore_errors)
+        if late_writes:
+            folder.mkdir()
+            (folder / "review.log").write_bytes(late_writes.pop())
+
+    rmtree = shutil.rmtree
+    with temporary_library() as config:
+        monkeypatch.setattr(shutil, "rmtree", remove)
+    assert not late_writes
+    assert not config.state_dir.exists()
