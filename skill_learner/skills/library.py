@@ -36,6 +36,9 @@ from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_targe
 USER = "user"
 GUARDRAIL_DAYS = 30
 """How long a warning of a failure without a remedy is given to agents."""
+ENOUGH_SESSIONS = 50
+"""How many sessions are noted as evidence: more prove nothing, and each is told in every entry of
+the history."""
 
 Skills = list[Skill]
 Changes = list[Change]
@@ -249,14 +252,15 @@ class SkillLibrary:
 
     def add_evidence(self, name: str, *, session: str, promote: bool, why: str) -> Skill:
         """Count a session as evidence for a skill of ours; `promote` makes a candidate active.
-        A session counts once."""
+        A session counts once, and none after `ENOUGH_SESSIONS`."""
         with self._locked():
             stored = self._ours(name)
             record = stored.known
             promoted = promote and record.state == "candidate"
-            if session in record.sessions and not promoted:
+            counts = session not in record.sessions and len(record.sessions) < ENOUGH_SESSIONS
+            if not counts and not promoted:
                 return stored.skill
-            if session and session not in record.sessions:
+            if session and counts:
                 record = replace(record, sessions=(*record.sessions, session))
             if promoted:
                 record = replace(record, state="active")

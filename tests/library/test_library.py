@@ -10,7 +10,7 @@ from skill_spec import spec_faults
 
 from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.models import Claim, CreateSkill, PatchSkill, Skill
-from skill_learner.skills.library import SkillLibrary
+from skill_learner.skills.library import ENOUGH_SESSIONS, SkillLibrary
 
 Create = Callable[..., Skill]
 
@@ -154,6 +154,20 @@ def test_evidence_counts_a_session_once_and_promotes(library: SkillLibrary, crea
     assert (second.state, second.sessions) == ("active", ("s1", "s2"))
     assert second.metadata["skill-learner-state"] == "active"
     assert library.history(skill.name)[-1].action == "evidence"
+
+
+def test_a_proof_that_comes_again_and_again_is_noted_only_so_often(
+    library: SkillLibrary, create: Create
+) -> None:
+    skill = create()
+    for number in range(ENOUGH_SESSIONS + 5):
+        library.add_evidence(skill.name, session=f"more-{number}", promote=False, why="")
+    entries = library.history(skill.name)
+    assert len(entries) == ENOUGH_SESSIONS  # the first session made it, 49 proved it
+    known = library.get(skill.name)
+    assert len(known.sessions) == ENOUGH_SESSIONS
+    late = library.add_evidence(skill.name, session="late", promote=True, why="")
+    assert (late.state, len(late.sessions)) == ("active", ENOUGH_SESSIONS)
 
 
 def test_states(library: SkillLibrary, create: Create) -> None:
