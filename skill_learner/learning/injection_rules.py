@@ -181,11 +181,14 @@ RULES: tuple[Rule, ...] = tuple(
             (
                 "http,@,webhook,server,endpoint",
                 "](http,api,token,credential,secret,password,env,ssh key,private key,cookie,"
-                "session data,conversation,chat history",
+                "session data,conversation,chat history,.ssh,id_,.netrc,.aws/,.npmrc,.pypirc,"
+                "/etc/,.kube/,.claude/,keychain,.gnupg,wallet.dat",
             ),
             rf"\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak|transmit|report|submit"
             rf"|copy)\b(?:\s+\w+){{0,3}}\s+{_SECRET_THING}\s+(?:\w+\s+){{0,4}}(?:to|at)\s+\S*"
             rf"(?:https?://|@\w|webhook|server|endpoint)"
+            rf"|\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak|transmit)\b[^\n]{{0,60}}"
+            rf"{_SECRET_PLACE}[^\n]{{0,40}}\bto\s+(?:https?://|\S{{1,40}}@\w)"
             rf"|!\[[^\]\n]{{0,80}}\]\(https?://[^)\s]{{0,200}}[?&][\w-]+=[^)\s]{{0,40}}(?:\{{|\$"
             rf"|<)[^)\s]{{0,40}}(?:token|secret|key|env|data|history)",
         ),
