@@ -151,7 +151,8 @@ class SkillEngine:
     @never_raises(list)
     def get_relevant_skills(self, query: str, top_k: int | None = None) -> list[Skill]:
         """The active skills that serve a task, best first, at most `top_k` (`semantic_top_k`)."""
-        return list(self._parts.skills.relevant(query, top_k or self.config.semantic_top_k))
+        most = self.config.semantic_top_k if top_k is None else top_k
+        return list(self._parts.skills.relevant(query, most))
 
     def get_stats(self) -> dict[str, Any]:
         """Numbers as plain data: skills by state, uses, what this engine counted, its reviews."""

@@ -469,6 +469,15 @@ def test_the_command_line_tells_of_uses_and_reviews_of_programs(
     assert day["tokens"] > 0
 
 
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_never_more_skills_than_were_asked_for(
+    make_engine: Engines, save: Callable[..., str], most: int
+) -> None:
+    save("alpha", "Use when the heap grows in the worker.")
+    save("beta", "Use when the heap of the browser is shown.", "Open its profiler.")
+    assert len(make_engine().get_relevant_skills("heap", top_k=most)) == most
+
+
 def test_a_place_where_no_library_can_be_is_told_not_raised(
     make_engine: Engines, tmp_path: Path
 ) -> None:
