@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import time
 from collections import Counter
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from skill_learner.skill_tools import Shape
 
 _AT_EXIT: set[SkillEngine] = set()
+_OF_A_PARENT: list[EngineParts] = []
+"""Kept in a forked child so that nothing there closes its parent's database."""
 
 
 class SkillEngine:
@@ -52,12 +55,11 @@ class SkillEngine:
         _require(llm, "complete", "llm must have complete(messages, tools=None, max_tokens=2048)")
         _require(embedding_provider, "embed", "embedding_provider must have embed(texts)")
         self.config = config
-        self.faults = FaultLog()
         self._llm = llm
         self._embedding_provider = embedding_provider
-        self._built: EngineParts | None = None
         self._folder = Path.cwd()
-        self._lock = threading.RLock()
+        self._built: EngineParts | None = None
+        self._begin()
         self._ended = Counter[str]()
         self._prompts = 0
         self._closed = False
@@ -202,6 +204,7 @@ class SkillEngine:
     def close(self, timeout: float | None = None) -> bool:
         """End the open sessions and wait for their reviews, `review_timeout` at most; what takes
         longer stays a job on disk. False when there is such. The engine is not used after it."""
+        self._see_a_fork()
         with self._lock:
             if self._closed:
                 return True
@@ -275,6 +278,7 @@ class SkillEngine:
     @property
     def _parts(self) -> EngineParts:
         """Built at the first use: opening a library costs next to nothing."""
+        self._see_a_fork()
         with self._lock:
             if self._built is None:
                 from skill_learner.engine_wiring import EngineEvents, build_engine_parts
@@ -286,6 +290,21 @@ class SkillEngine:
                     self.config, self._llm, self._embedding_provider, events, self._folder
                 )
             return self._built
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self.faults = FaultLog()
+
+    def _see_a_fork(self) -> None:
+        """A forked child has none of its parent's threads, so a lock that one held is never given
+        back, and no database may be used across a fork: it begins anew. Sessions that are open stay
+        the parent's."""
+        if self._process != os.getpid():
+            if self._built is not None:
+                _OF_A_PARENT.append(self._built)
+                self._built = None
+            self._begin()
 
     def _session(self, session: str | None) -> HostSession:
         _AT_EXIT.add(self)

@@ -148,11 +148,15 @@ def _lock(descriptor: int, *, blocking: bool) -> bool:
 
 
 def _unlock(descriptor: int) -> None:
-    """Elsewhere than on Windows the lock goes when the file is closed."""
+    """Said, not left to the closing of the file: a child that was forked meanwhile has it open."""
     if ON_WINDOWS:
         from skill_learner import windows
 
         windows.release_lock(descriptor)
+        return
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _replace(source: str, target: Path) -> None:

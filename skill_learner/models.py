@@ -285,6 +285,11 @@ class Decision:
 SkillState = Literal["active", "candidate", "archived"]
 
 
+ENOUGH_SESSIONS = 50
+"""How many sessions are noted as a skill's evidence: more prove nothing, and each is told in every
+entry of its history."""
+
+
 @dataclass(frozen=True)
 class Skill:
     """A skill as read from its SKILL.md.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skill_learner.learning.outcome import open_outcome
 from skill_learner.learning.safety import injection_reasons
-from skill_learner.models import CreateSkill, Decision, Session, Skill
+from skill_learner.models import ENOUGH_SESSIONS, CreateSkill, Decision, Session, Skill
 
 
 def dependence(session: Session, skill: Skill) -> str:
@@ -15,6 +15,8 @@ def dependence(session: Session, skill: Skill) -> str:
         return "a fork or subagent brings no evidence of its own"
     if skill.name in session.loaded_skills:
         return "the session had loaded the skill itself"
+    if skill.state == "active" and len(skill.sessions) >= ENOUGH_SESSIONS:
+        return f"{ENOUGH_SESSIONS} sessions have proved it; one more adds nothing"
     return ""
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
-from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.models import ENOUGH_SESSIONS, CreateSkill, PatchSkill, Skill, SkillState
 from skill_learner.skills.encounters import EncounterStore
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
@@ -36,9 +36,6 @@ from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_targe
 USER = "user"
 GUARDRAIL_DAYS = 30
 """How long a warning of a failure without a remedy is given to agents."""
-ENOUGH_SESSIONS = 50
-"""How many sessions are noted as evidence: more prove nothing, and each is told in every entry of
-the history."""
 
 Skills = list[Skill]
 Changes = list[Change]

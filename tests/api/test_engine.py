@@ -537,3 +537,49 @@ def test_an_engine_that_was_only_opened_closes_and_knows_no_session(make_engine:
     engine = make_engine()
     assert engine.current_session() is None
     assert engine.close(0)
+
+
+FORKED = """
+import os, sys, threading
+from skill_learner import SkillEngine, SkillLearnerConfig
+
+class Embeds:
+    def embed(self, texts):
+        if os.getpid() == parent:
+            asked.set()
+            go_on.wait(30)
+        return [[1.0, 0.0] for _ in texts]
+
+asked, go_on, parent = threading.Event(), threading.Event(), os.getpid()
+config = SkillLearnerConfig(state_dir=sys.argv[1], skills_dir=sys.argv[2])
+engine = SkillEngine(config, embedding_provider=Embeds())
+opened = engine.begin_session("of-the-parent")
+threading.Thread(target=engine.get_relevant_skills, args=("docs",), daemon=True).start()
+assert asked.wait(30)
+child = os.fork()
+if child == 0:
+    found = [skill.name for skill in engine.get_relevant_skills("docs")]
+    sys.stdout.write(f"{found} {engine.get_stats()['open_sessions']}")
+    sys.stdout.flush()
+    engine.close()
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+go_on.set()
+sys.stdout.write(f" {status} {engine.get_stats()['open_sessions']}")
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_forked_child_begins_anew_whatever_its_parent_holds(
+    save: Callable[..., str], tmp_path: Path, skills_dir: Path
+) -> None:
+    save("deploy-docs", "Use when the documentation is deployed.")
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(tmp_path / "state"), str(skills_dir)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("['deploy-docs'] 0 0 1", 0), done.stderr

@@ -9,7 +9,15 @@ from session_builder import SessionBuilder
 
 from skill_learner.learning.gate import GatePolicy, decide
 from skill_learner.learning.outcome import UNANSWERED, open_outcome, refused_since
-from skill_learner.models import Claim, CreateSkill, Decision, Review, Session, Skill
+from skill_learner.models import (
+    ENOUGH_SESSIONS,
+    Claim,
+    CreateSkill,
+    Decision,
+    Review,
+    Session,
+    Skill,
+)
 
 LLM = GatePolicy("evidence", "llm:test", "shop")
 
@@ -109,3 +117,14 @@ def test_a_second_session_of_its_own_makes_a_models_candidate_active() -> None:
     assert _decide(loaded, held).verdict == "reject"
     forked = replace(_session("yes"), id="s2", parent="s0")
     assert _decide(forked, held).verdict == "reject"
+
+
+def test_what_is_proved_often_enough_needs_no_more_proof() -> None:
+    seen = tuple(f"s{number}" for number in range(ENOUGH_SESSIONS))
+    again = replace(_session("yes please"), id="again")
+    active = replace(_held(_decide(_session())), sessions=seen, state="active")
+    assert _decide(again, active).verdict == "reject"
+    fewer = replace(active, sessions=seen[1:])
+    assert _decide(again, fewer).verdict == "evidence"
+    waiting = replace(active, state="candidate")
+    assert _decide(again, waiting).promote

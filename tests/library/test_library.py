@@ -9,8 +9,8 @@ import pytest
 from skill_spec import spec_faults
 
 from skill_learner.errors import LibraryError, SkillFormatError
-from skill_learner.models import Claim, CreateSkill, PatchSkill, Skill
-from skill_learner.skills.library import ENOUGH_SESSIONS, SkillLibrary
+from skill_learner.models import ENOUGH_SESSIONS, Claim, CreateSkill, PatchSkill, Skill
+from skill_learner.skills.library import SkillLibrary
 
 Create = Callable[..., Skill]
 
