@@ -18,7 +18,7 @@ LLM = GatePolicy("evidence", "llm:test", KEY)
 
 def _session(human: str = "make it pass") -> Session:
     return (
-        SessionBuilder("one", "/work/acme-billing")
+        SessionBuilder("one", "/srv/acme-billing")
         .human(human)
         .bash("npm test && npm run gen:prices && make ledger", "error: EADDRINUSE", "failed")
         .bash("./scripts/seed --all && git fetch origin/main", "ok")

@@ -69,12 +69,16 @@ class HookSandbox:
         text = json.dumps(head | fields, separators=(",", ":"), ensure_ascii=False)
         return text.encode() + b"\n"
 
+    def command(self, event: str) -> list[str]:
+        """How the editor starts the hook of an event."""
+        return ["/bin/sh", "-c", command_line(event)]
+
     def run(
         self, event: str, payload: bytes | None = None, environ: dict[str, str] | None = None
     ) -> bytes:
         """Run the registered line; it must exit 0 and write nothing to stderr. Returns stdout."""
         done = subprocess.run(
-            ["/bin/sh", "-c", command_line(event)],
+            self.command(event),
             input=self.payload(event) if payload is None else payload,
             env=self.environ() if environ is None else environ,
             capture_output=True,
@@ -86,7 +90,7 @@ class HookSandbox:
 
     def popen(self, event: str, **options: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            ["/bin/sh", "-c", command_line(event)],
+            self.command(event),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

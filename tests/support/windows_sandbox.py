@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
-from typing import Any
 
 from hook_sandbox import CHECKOUT, HookSandbox
 
@@ -88,30 +86,6 @@ class WindowsSandbox(HookSandbox):
         launch = launch_arguments(self.interpreter, self.entry, self.state, CHECKOUT)
         (hook,) = get_target("claude-code").windows_entry(event, launch)["hooks"]
         return [hook["command"], *hook["args"]]
-
-    def run(
-        self, event: str, payload: bytes | None = None, environ: dict[str, str] | None = None
-    ) -> bytes:
-        done = subprocess.run(
-            self.command(event),
-            input=self.payload(event) if payload is None else payload,
-            env=self.environ() if environ is None else environ,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        return done.stdout
-
-    def popen(self, event: str, **options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self.command(event),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environ(),
-            **options,
-        )
 
     def wishes(self) -> list[str]:
         """The reviews that were started, each as environment, command line and flags."""
