@@ -32,15 +32,6 @@ class LastSync:
     waiting: Sequence[str] = ()
     uses: Mapping[str, int] = field(default_factory=dict)
 
-    def what_became_of(self, skill: str) -> str:
-        """Why a skill of the home library is not the same at the remote; "" when it is, as far as
-        the last sync knows."""
-        if skill in self.held:
-            return f"stays at home: {self.held[skill]}"
-        if skill in self.waiting:
-            return "two versions wait for your decision"
-        return self.error or self.proposed
-
 
 def last_syncs(db: Path, remotes: Sequence[str]) -> list[LastSync]:
     """One for each name of a remote. db: the state of all syncs, which may not exist yet."""
