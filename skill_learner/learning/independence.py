@@ -15,8 +15,6 @@ def dependence(session: Session, skill: Skill) -> str:
         return "a fork or subagent brings no evidence of its own"
     if skill.name in session.loaded_skills:
         return "the session had loaded the skill itself"
-    if skill.state == "active" and len(skill.sessions) >= ENOUGH_SESSIONS:
-        return f"{ENOUGH_SESSIONS} sessions have proved it; one more adds nothing"
     return ""
 
 
@@ -43,7 +41,8 @@ def witness(
     draft: CreateSkill, skill: Skill, session: Session, approval: str, notes: tuple[str, ...]
 ) -> Decision:
     """The decision on an independent session that says what a skill says: evidence, which makes a
-    candidate active unless something holds it."""
+    candidate active unless something holds it. Where it makes nothing active, as with a skill that
+    is, or one that waits for the user, the row of witnesses ends."""
     reasons = [f"a further session with the same trigger and remedy as {skill.name}"]
     holding = []
     if skill.state == "candidate":
@@ -53,4 +52,7 @@ def witness(
         holding.extend(injection_reasons(skill.description, skill.body))
         reasons.extend(holding or ["the candidate becomes active"])
     promote = skill.state == "candidate" and not holding
+    if not promote and len(skill.sessions) >= ENOUGH_SESSIONS:
+        enough = f"{ENOUGH_SESSIONS} sessions have proved {skill.name}; one more adds nothing"
+        return Decision(draft, "reject", (enough, *holding, *notes), skill=skill.name)
     return Decision(draft, "evidence", (*reasons, *notes), skill=skill.name, promote=promote)

@@ -63,8 +63,8 @@ DRAFT = CreateSkill(
 )
 
 
-def _decide(session: Session, *skills: Skill) -> Decision:
-    (decision,) = decide(Review("", (DRAFT,)), session, skills, LLM)
+def _decide(session: Session, *skills: Skill, policy: GatePolicy = LLM) -> Decision:
+    (decision,) = decide(Review("", (DRAFT,)), session, skills, policy)
     return decision
 
 
@@ -128,3 +128,6 @@ def test_what_is_proved_often_enough_needs_no_more_proof() -> None:
     assert _decide(again, fewer).verdict == "evidence"
     waiting = replace(active, state="candidate")
     assert _decide(again, waiting).promote
+    for_the_user = _decide(again, waiting, policy=replace(LLM, approval="manual"))
+    assert for_the_user.verdict == "reject"
+    assert "approval is manual" in for_the_user.reasons
