@@ -254,7 +254,8 @@ class InstallBed(_Struck):
 
 
 class ReviewBed(_Struck):
-    """Reviews of fresh sessions that all prove the same skill, published into a project."""
+    """Reviews of fresh sessions, published into a project: a skill is made, further sessions prove
+    it, and before its evidence has come to an end the next ones teach another."""
 
     name = "job and review"
 
@@ -281,7 +282,7 @@ class ReviewBed(_Struck):
         journal = journal_path(self.place.paths, session)
         journal.parent.mkdir(exist_ok=True, mode=0o700)
         with journal.open("ab") as handle:
-            for event, payload in _fixed_failure(session, self.place.project):
+            for event, payload in _fixed_failure(session, self.place.project, _lesson(number)):
                 record = {
                     "v": 1, "t": time.time(), "e": event, "ed": "claude-code", "c": 0,
                     "k": self._key, "p": str(self.place.project), "d": payload,
@@ -320,14 +321,17 @@ class ReviewBed(_Struck):
         assert ends[session].status == "done", ends[session]
         assert read_mark(paths, session) == journal_path(paths, session).stat().st_size
         assert unreviewed(paths, self._key) == 0
-        (skill,) = library.list(("active", "candidate"))
-        told = [change for change in library.history(skill.name) if session in str(change)]
-        assert told or len(skill.sessions) >= ENOUGH_SESSIONS, f"{session} proved nothing"
-        assert len({str(change) for change in told}) == len(told)
+        (skill,) = (one for one in library.list() if _lesson(number)[0] in one.body)
+        told = [one for one in library.history(skill.name) if one.session == session]
+        assert len(told) == 1, f"{session} is told {len(told)} times"
+        assert (skill.state == "active") == (len(skill.sessions) > 1)
         self.place.check_foreign()
-        if skill.state == "active":
-            link = self.place.project / ".claude" / "skills" / skill.name / "SKILL.md"
-            assert link.read_bytes() == Path(skill.path).read_bytes()
+        links = self.place.project / ".claude" / "skills"
+        active = {one.name: Path(one.path) for one in library.list(("active",))}
+        published = [name for name in active if (links / name).exists()]
+        assert published or not active, "none of the active skills is published"
+        for name in published:
+            assert (links / name / "SKILL.md").read_bytes() == active[name].read_bytes()
 
 
 class LibraryBed(_Struck):
@@ -372,7 +376,7 @@ class LibraryBed(_Struck):
         self.publish(str(self.place.project), self.review._key)
         link = self.place.project / ".claude" / "skills" / self.skill / "SKILL.md"
         assert link.read_bytes() == Path(self.library.get(self.skill).path).read_bytes()
-        hits = build_search(self.place.config).search("currency missing in settings", top_k=3)
+        hits = build_search(self.place.config).search("currency code missing", top_k=3)
         assert [hit.skill.name for hit in hits] == [self.skill]
         self.place.check_foreign()
 
@@ -382,24 +386,41 @@ __all__ = ["BEDS", "CreateSkill", "HookBed", "InstallBed", "LibraryBed", "Review
 BEDS: tuple[type[Any], ...] = (HookBed, InstallBed, ReviewBed, LibraryBed)
 
 
-def _fixed_failure(session: str, project: Path) -> list[tuple[str, dict[str, Any]]]:
+def _lesson(number: int) -> tuple[str, ...]:
+    """The words of what a session with this number teaches. No two lessons have one in common, lest
+    the second be taken for the first."""
+    lesson = max(number, 0) // (ENOUGH_SESSIONS - 10)
+    if not lesson:
+        return ("checkout", "Value", "currency", "code", "missing", "settings")
+    dice = random.Random(lesson)
+    return tuple("".join(dice.choices(_SYLLABLES, k=3)) for _ in range(6))
+
+
+_SYLLABLES = ("ba", "cemi", "dol", "furu", "gant", "hipe", "jok", "kulva", "lem", "mirzo", "nup")
+
+
+def _fixed_failure(
+    session: str, project: Path, words: tuple[str, ...]
+) -> list[tuple[str, dict[str, Any]]]:
     """A test fails, a file is changed, the test passes."""
+    tested, kind, what, part, wrong, settings = words
     common = {"session_id": session, "cwd": str(project)}
-    test, file = {"command": "pytest tests/test_cart.py"}, str(project / "settings.toml")
-    error = "FAILED tests/test_cart.py - ValueError: currency code missing in settings.toml"
-    edit = {"file_path": file, "old_string": "[shop]", "new_string": '[shop]\ncurrency = "EUR"'}
+    test = {"command": f"pytest tests/test_{tested}.py"}
+    file = str(project / f"{settings}.toml")
+    error = f"FAILED tests/test_{tested}.py - {kind.title()}Error: {what} {part} {wrong}"
+    edit = {"file_path": file, "old_string": "[shop]", "new_string": f'[shop]\n{what} = "EUR"'}
     calls: list[tuple[str, str, dict[str, str], dict[str, Any]]] = [
         ("PostToolUseFailure", "Bash", test, {"error": f"Exit code 1\n{error}"}),
         ("PostToolUse", "Edit", edit, {"tool_response": {"filePath": file}}),
         ("PostToolUse", "Bash", test, {"tool_response": {"stdout": "1 passed in 0.02s"}}),
     ]
     events: list[tuple[str, dict[str, Any]]] = [
-        ("UserPromptSubmit", {**common, "prompt": "make the checkout tests pass"})
+        ("UserPromptSubmit", {**common, "prompt": f"make the {tested} tests pass"})
     ]
     for number, (event, tool, given, more) in enumerate(calls):
         call = {"tool_name": tool, "tool_input": given, "tool_use_id": f"toolu_{session}_{number}"}
         events.append((event, {**common, **call, **more}))
-    return [*events, ("SessionEnd", {**common, "reason": "other"})]
+    return [*events, ("Stop", common), ("SessionEnd", {**common, "reason": "other"})]
 
 
 def strike_out(bed: Any, runs: int, seed: int) -> int:
