@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import crash_beds
 import pytest
-from busy_editors import run_busy
+from busy_editors import BusyProject, run_busy
 from hook_fuzzing import FuzzBed, recorded_payloads, verdict
 
 pytestmark = pytest.mark.process
@@ -83,3 +84,37 @@ def test_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
     assert busy.tally.events == 39
     assert busy.tally.saves > 3
     assert list((busy.hooks.state / "jobs" / "closed").glob("*.json"))
+
+
+def test_the_verdict_on_sessions_at_once_sees_what_is_wrong(tmp_path: Path) -> None:
+    """Each loss that sessions at once could bring is one that their check would notice."""
+    sessions = {"one": 2}
+    busy = BusyProject(tmp_path)
+    for name, events in sessions.items():
+        busy.session(name, events, seed=0)
+    busy.cli("remember", "run make currency before currency.py")
+    busy.check(sessions, settle_seconds=60)
+    assert busy.tally.faults == []
+
+    state, notes = busy.hooks.state, busy.notes.read_bytes()
+    child = subprocess.Popen(["sleep", "60"], env=busy.environ())
+    (state / "journal" / "one.jsonl").write_bytes(b"")
+    (state / "jobs" / "x.sl-draft").touch()
+    (state / "requests" / "1-1").write_text("reason=manual\nsession=one\nproject=/nowhere\n")
+    (state / "review.log").write_text("a fault\n")
+    (skill,) = (state / "skills").glob("*/SKILL.md")
+    skill.write_text("cut")
+    busy.notes.write_bytes(notes.replace(b"skill-learner:end", b"end"))
+    busy.remembered.append("thing")
+    busy.tally.saves += 1
+    try:
+        busy.check(sessions, settle_seconds=0)
+    finally:
+        child.kill()
+        child.wait()
+    told = " ".join(busy.tally.faults)
+    for words in (
+        f"processes left: [{child.pid}]", "0 of 2 events", "1 of 1 saved lines lost", "review.log",
+        "does not end in its bytes", "remembered and gone", "left open", "left behind", "no whole block",
+    ):  # fmt: skip
+        assert words in told, words

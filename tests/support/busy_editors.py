@@ -176,7 +176,10 @@ class BusyProject:
 
     # -- what must be true at the end ----------------------------------------------------------
 
-    def check(self, sessions: dict[str, int]) -> None:
+    def check(self, sessions: dict[str, int], settle_seconds: float) -> None:
+        left = self.settle(settle_seconds)
+        if left:
+            self.tally.fault(f"processes left: {left}")
         for name, events in sessions.items():
             journal = self.hooks.state / "journal" / f"{name}.jsonl"
             reading = read_journal(journal)
@@ -257,10 +260,7 @@ def run_busy(root: Path, sessions: int, events: int, seed: int = 0) -> tuple[Bus
     stop.set()
     for thread in others:
         thread.join()
-    left = busy.settle(180)
-    if left:
-        busy.tally.fault(f"processes left: {left}")
-    busy.check(named)
+    busy.check(named, settle_seconds=180)
     return busy, seconds
 
 

@@ -327,7 +327,7 @@ class ReviewBed(_Struck):
         assert (skill.state == "active") == (len(skill.sessions) > 1)
         self.place.check_foreign()
         links = self.place.project / ".claude" / "skills"
-        active = {one.name: Path(one.path) for one in library.list(("active",))}
+        active = {one.name: Path(one.path) for one in library.list() if one.state == "active"}
         published = [name for name in active if (links / name).exists()]
         assert published or not active, "none of the active skills is published"
         for name in published:
