@@ -115,6 +115,7 @@ def test_the_verdict_on_sessions_at_once_sees_what_is_wrong(tmp_path: Path) -> N
     told = " ".join(busy.tally.faults)
     for words in (
         f"processes left: [{child.pid}]", "0 of 2 events", "1 of 1 saved lines lost", "review.log",
-        "does not end in its bytes", "remembered and gone", "left open", "left behind", "no whole block",
+        "does not end in its bytes", "remembered and gone", "left open", "left behind",
+        "no whole block",
     ):  # fmt: skip
         assert words in told, words
