@@ -9,25 +9,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.files import ensure_private_dir
 from skill_learner.remotes import git_layout as layout
+from skill_learner.remotes.git_address import address, compare_line, is_path
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 
 _FETCHED = "refs/remotes/origin/shared"
 _MOST_PACKS = 100
-_SCP_FORM = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]+):(?P<path>[^/].*)")
+_FETCH_TRIES = 3
 _RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
+_BUSY = ("failed to update ref", "cannot lock ref", "incorrect old value", "failed to lock")
 _BROKEN = ("unpacker error", "failed to write", "missing necessary objects", "remote failure")
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """Why a ref was not taken, in the protocol's words, and what else git said of it."""
+
+    why: str
+    told: str
+
+    def __str__(self) -> str:
+        return self.why if self.why in self.told or not self.told else f"{self.why}; {self.told}"
 
 
 def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> GitRemote:
@@ -37,7 +49,7 @@ def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> GitRemo
 class GitRemote:
     def __init__(self, settings: RemoteSettings, cache: Path, machine: str) -> None:
         self._address = address(settings.url)
-        self._is_path = "://" not in self._address and not _SCP_FORM.fullmatch(self._address)
+        self._is_path = is_path(self._address)
         self._branch = settings.branch
         self._ref = f"refs/heads/{settings.branch}"
         self._machine = machine
@@ -58,12 +70,30 @@ class GitRemote:
                     "Push it again from a clone, or name another one with `branch:`.",
                 )
             return Pulled("")
+        try:
+            self._head = self._fetch(head)
+            return self._changes(cursor, self._head)
+        except GitFailedError:  # objects of the copy are damaged or gone
+            self._forget_copy()
         self._head = self._fetch(head)
-        return self._changes(cursor, self._head)
+        try:
+            return self._changes(cursor, self._head)
+        except GitFailedError as error:
+            raise RemoteUnavailableError(
+                f"{self._address} at {self._head[:10]} could not be read: {error.told}"
+            ) from error
 
     def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         """One commit for all; nobody else's commit is ever overwritten. Where the branch does not
         take it, it goes to a branch of this machine's own, for a person to merge."""
+        try:
+            return self._push(skills, counters)
+        except GitFailedError as error:
+            self._forget_copy()
+            told = f"the copy {self._git.repository} cannot be used: {error.told}"
+            return Pushed(raced=True, busy=told)
+
+    def _push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         head = self._head
         present = layout.listing(self._git, head, layout.SKILLS) if head else {}
         refused = [s.name for s in skills if present.get(s.name, "") not in ("", s.expected)]
@@ -76,16 +106,19 @@ class GitRemote:
         accepted = {skill.name: tokens[skill.name] for skill in taken}
         if head and self._tree(commit) == self._tree(head):
             return Pushed(accepted, refused)
-        why = self._send(f"{commit}:{self._ref}")
-        if not why:
-            self._git.run("update-ref", _FETCHED, commit)
+        refusal = self._send(f"{commit}:{self._ref}")
+        if refusal is None:
+            with contextlib.suppress(GitFailedError):  # it has landed; the next fetch brings it
+                self._git.run("update-ref", _FETCHED, commit)
             self._head = commit
             return Pushed(accepted, refused, cursor=commit)
-        if any(word in why for word in _RACED) or self._remote_head() != head:
+        if any(word in refusal.why for word in _RACED) or self._remote_head() != head:
             return Pushed(raced=True)
-        if any(word in why for word in _BROKEN):
-            raise RemoteUnavailableError(f"{self._address} could not take the push: {why}")
-        return self._propose(commit, why)
+        if any(word in refusal.why for word in _BUSY):
+            return Pushed(raced=True, busy=f"{self._address} took no push: {refusal}")
+        if any(word in refusal.why for word in _BROKEN):
+            raise RemoteUnavailableError(f"{self._address} could not take the push: {refusal}")
+        return self._propose(commit, refusal)
 
     def close(self) -> None:
         """Nothing stays open between calls."""
@@ -109,32 +142,27 @@ class GitRemote:
         return ""
 
     def _fetch(self, head: str) -> str:
-        """Bring the branch here; a copy that a kill left unusable is made again."""
-        for attempt in (1, 2):
+        """Bring the branch here as it stood at `head` or later; a copy that a kill left unusable
+        is made again. Only a commit that the remote itself told of just now is believed: the ref of
+        the copy may be moved by the fetch of a sync that was killed, which goes on for a while."""
+        told = "others write faster than it can be fetched"
+        for _ in range(_FETCH_TRIES):
             self._clear_leftovers()
-            shallow = [] if self._fetched() else ["--depth=1"]
             try:
-                self._git.run(
-                    "fetch",
-                    "--quiet",
-                    "--no-tags",
-                    "--no-write-fetch-head",
-                    *shallow,
-                    "--",
-                    self._address,
-                    f"+{self._ref}:{_FETCHED}",
-                )
-                commit = self._fetched()
-                self._git.run("ls-tree", "-r", "--name-only", f"{commit}^{{tree}}")
-                return commit
+                self._fetch_once()
+                if self._has(head):
+                    self._git.run("ls-tree", "-r", "--name-only", f"{head}^{{tree}}")
+                    return head
+                head = self._remote_head()
             except GitFailedError as error:
-                if attempt == 2:
-                    raise RemoteUnavailableError(
-                        f"{self._address} at {head[:10]} could not be fetched: {error.told}"
-                    ) from error
-                shutil.rmtree(self._git.repository, ignore_errors=True)
-                self._ensure_cache()
-        raise AssertionError("unreachable")
+                told = error.told
+                self._forget_copy()
+        raise RemoteUnavailableError(f"{self._address} at {head[:10]} could not be fetched: {told}")
+
+    def _fetch_once(self) -> None:
+        how = ["--quiet", "--no-tags", "--no-write-fetch-head"]
+        how += [] if self._fetched() else ["--depth=1"]
+        self._git.run("fetch", *how, "--", self._address, f"+{self._ref}:{_FETCHED}")
 
     def _changes(self, cursor: str, head: str) -> Pulled:
         known = bool(cursor) and self._has(cursor)
@@ -170,9 +198,9 @@ class GitRemote:
         message = "\n".join([title, "", *lines[:100]]).rstrip() + "\n"
         who = f"skill-learner {self._machine} <{self._machine}@skill-learner.invalid>"
         stream = layout.commit_stream(message, who, int(time.time()), head, skills, counters)
+        how = ("--quiet", "--force", "--done", "--date-format=raw")
         try:
-            self._git.run("fast-import", "--quiet", "--force", "--date-format=raw", data=stream)
-            return self._git.run("rev-parse", "refs/heads/outgoing").decode().strip()
+            return self._git.run("fast-import", *how, data=stream).decode().strip()
         except GitFailedError as error:
             raise RemoteError(f"the commit could not be made: {error.told}") from error
 
@@ -187,26 +215,26 @@ class GitRemote:
             sums[key] = max(value, sums.get(key, 0))
         return {name: layout.counters_file(sums)}
 
-    def _send(self, refspec: str) -> str:
-        """Push one refspec; "" when it was taken, else why not."""
+    def _send(self, refspec: str) -> _Refusal | None:
+        """Push one refspec; None when it was taken, else why not."""
         options = ["--porcelain", "--no-verify", "--quiet"]
         if self._is_path:
             options.append(f"--receive-pack={NO_HOOKS_THERE}")
         try:
-            out = self._git.run("push", *options, "--", self._address, refspec, accept=(0, 1))
+            self._git.run("push", *options, "--", self._address, refspec)
         except GitFailedError as error:
+            for line in error.out.decode("utf-8", "replace").splitlines():
+                if line.startswith("!"):
+                    return _Refusal(line.rpartition("\t")[2], error.told)
             raise RemoteUnavailableError(
                 f"{self._address} did not take the push: {error.told}"
             ) from error
-        for line in out.decode("utf-8", "replace").splitlines():
-            if line.startswith("!"):
-                return line.rpartition("\t")[2]
-        return ""
+        return None
 
-    def _propose(self, commit: str, why: str) -> Pushed:
+    def _propose(self, commit: str, why: _Refusal) -> Pushed:
         branch = f"skill-learner/{self._machine}"
         refusal = self._send(f"+{commit}:refs/heads/{branch}")
-        if refusal:
+        if refusal is not None:
             raise RemoteError(
                 f"{self._address} takes neither {self._branch} ({why}) nor {branch} ({refusal})"
             )
@@ -214,6 +242,11 @@ class GitRemote:
         return Pushed(proposed=f"{self._branch} is protected; on branch {branch}: {compare}")
 
     # -- the copy ------------------------------------------------------------------------------
+
+    def _forget_copy(self) -> None:
+        self._head = ""
+        shutil.rmtree(self._git.repository, ignore_errors=True)
+        self._ensure_cache()
 
     def _ensure_cache(self) -> None:
         cache = self._git.repository
@@ -252,26 +285,3 @@ class GitRemote:
 
     def _tree(self, commit: str) -> str:
         return self._git.run("rev-parse", f"{commit}^{{tree}}").decode().strip()
-
-
-def address(url: str) -> str:
-    """What git is given: `git+ssh://` and the like without the `git+`, a path made absolute."""
-    url = url.removeprefix("git+")
-    if url.startswith("file://"):
-        url = url.removeprefix("file://")
-    if "://" in url or _SCP_FORM.fullmatch(url):
-        return url
-    return os.path.abspath(os.path.expanduser(url))
-
-
-def compare_line(where: str, branch: str, own: str) -> str:
-    """Where a person looks at the difference, and merges it."""
-    scp = _SCP_FORM.fullmatch(where)
-    if scp is not None:
-        host, path = scp["host"], scp["path"]
-    else:
-        parts = urlsplit(where)
-        host, path = parts.hostname or "", parts.path
-        if parts.scheme in ("", "git", "file"):
-            return f"git log -p {branch}..{own} (in {where})"
-    return f"https://{host}/{path.strip('/').removesuffix('.git')}/compare/{branch}...{own}"

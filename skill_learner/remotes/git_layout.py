@@ -16,7 +16,7 @@ from skill_learner.exchange.safe_files import (
     SkillFileData,
     is_safe_part,
 )
-from skill_learner.remotes.git_program import GitProgram
+from skill_learner.remotes.git_program import GitFailedError, GitProgram
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, RemoteSkill
 
 SKILLS = "skills"
@@ -98,8 +98,11 @@ def commit_stream(
     skills: Sequence[OutgoingSkill],
     counters: Mapping[str, bytes],
 ) -> bytes:
-    """A `git fast-import` stream for one commit on top of `parent` ("" for the first one)."""
-    pieces = [b"commit refs/heads/outgoing\n", f"committer {who} {when} +0000\n".encode()]
+    """A `git fast-import --done` stream for one commit on top of `parent` ("" for the first one).
+
+    It prints the commit's id and leaves no ref: what a killed process's git still writes is never
+    taken for the commit of a later one, nor does its lock stand in the way of that."""
+    pieces = [b"commit refs/outgoing\nmark :1\n", f"committer {who} {when} +0000\n".encode()]
     pieces.append(_data(message.encode()))
     if parent:
         pieces.append(f"from {parent}\n".encode())
@@ -113,6 +116,7 @@ def commit_stream(
             for path, file in sorted(skill.files.items())
         ]
     pieces += [_file(f"{COUNTERS}/{name}", data, False) for name, data in counters.items()]
+    pieces.append(b"get-mark :1\nreset refs/outgoing\nfrom %s\n\ndone\n" % (b"0" * 40))
     return b"".join(pieces)
 
 
@@ -167,7 +171,10 @@ def _read(git: GitProgram, blobs: Sequence[_Blob]) -> dict[str, bytes]:
     position = 0
     for wanted in ids:
         end = raw.index(b"\n", position)
-        size = int(raw[position:end].split()[2])
+        told = raw[position:end].split()
+        if len(told) != 3:
+            raise GitFailedError("cat-file", f"{wanted} is missing in the copy")
+        size = int(told[2])
         found[wanted] = raw[end + 1 : end + 1 + size]
         position = end + 2 + size
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from skill_learner.errors import RemoteUnavailableError
@@ -24,14 +24,18 @@ _SETTINGS = (
 )
 NO_HOOKS_THERE = f"git -c core.hooksPath={os.devnull} receive-pack"
 """What a push to a folder of this machine runs at the other end, in place of `git receive-pack`."""
+_LOCK_FILE = re.compile(r"Unable to create '([^'\n]+\.lock)'")
+_WHOSE_LOCK = "another git is at work there, or a killed one left it. If none is, remove that file"
+_SAYS_NOTHING = ("hint:", "To ", "Done", "error: failed to push some refs")
 
 
 class GitFailedError(Exception):
-    """git ended with another status than 0. told: what it said."""
+    """git ended with another status than 0. told: what it said. out: what it printed for us."""
 
-    def __init__(self, command: str, told: str) -> None:
+    def __init__(self, command: str, told: str, out: bytes = b"") -> None:
         super().__init__(f"git {command}: {told}")
         self.told = told
+        self.out = out
 
 
 class GitProgram:
@@ -39,7 +43,7 @@ class GitProgram:
         self.repository = repository
         self._seconds = seconds
 
-    def run(self, *arguments: str, data: bytes = b"", accept: Sequence[int] = (0,)) -> bytes:
+    def run(self, *arguments: str, data: bytes = b"") -> bytes:
         """What git prints. Raises GitFailedError, or RemoteUnavailableError when there is no git or
         it does not end in time."""
         command = ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments]
@@ -64,8 +68,8 @@ class GitProgram:
             ) from None
         finally:
             _end(process)
-        if process.returncode not in accept:
-            raise GitFailedError(arguments[0], _last_words(err) or _last_words(out))
+        if process.returncode:
+            raise GitFailedError(arguments[0], _last_words(err) or _last_words(out), out)
         return out
 
 
@@ -95,6 +99,13 @@ def _environment() -> dict[str, str]:
 
 
 def _last_words(told: bytes) -> str:
-    lines = [line.strip() for line in told.decode("utf-8", "replace").splitlines()]
-    kept = [line for line in lines if line and not line.startswith(("hint:", "To ", "Done"))]
-    return "; ".join(kept[-3:])[:500]
+    """What went wrong; of a lock file that somebody else left, which one it is."""
+    text = told.decode("utf-8", "replace")
+    lock = _LOCK_FILE.search(text)
+    if lock is not None:
+        path = os.path.normpath(lock[1])
+        return f"{path[-300:]} is in the way: {_WHOSE_LOCK}"
+    lines = [line.strip() for line in text.splitlines()]
+    return "; ".join([line for line in lines if line and not line.startswith(_SAYS_NOTHING)][-3:])[
+        :500
+    ]

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skill_learner.remotes.sync_state import SyncState, damaged_since
+from skill_learner.remotes.damaged_state import damaged_since
+from skill_learner.remotes.sync_state import SyncState
 
 _LOST = (
     "what was remembered of it was damaged and is set aside; the next sync compares everything"

@@ -55,13 +55,15 @@ class Pushed:
     """What became of a push. accepted: names with their new tokens. refused: names whose version
     there was another than expected. raced: somebody else wrote meanwhile; pull, and push again.
     proposed: where the changes wait for a person instead, in words ("" = they are in force).
-    cursor: the cursor behind this push, when nobody else wrote since the last pull; else ""."""
+    cursor: the cursor behind this push, when nobody else wrote since the last pull; else "". busy:
+    with raced, in words, when somebody holds what must be written, and has not written yet."""
 
     accepted: Mapping[str, str] = field(default_factory=dict)
     refused: Sequence[str] = ()
     raced: bool = False
     proposed: str = ""
     cursor: str = ""
+    busy: str = ""
 
 
 class Remote(Protocol):

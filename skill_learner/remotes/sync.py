@@ -7,11 +7,10 @@ kill at any step leaves each skill old or new on each side, and the next sync go
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError, SkillLearnerError
@@ -20,13 +19,9 @@ from skill_learner.remotes.home_mending import came_back, give_projects, note_ar
 from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import WAITS, Incoming, Outcome
-from skill_learner.remotes.outgoing import Collected, Leaving, Outgoing, own_counters
-from skill_learner.remotes.protocol import (
-    CounterKey,
-    HintingRemote,
-    Pushed,
-    Remote,
-)
+from skill_learner.remotes.outgoing import Collected, Outgoing
+from skill_learner.remotes.protocol import HintingRemote, Remote
+from skill_learner.remotes.sending import Sending
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
 from skill_learner.usage import SkillUse
@@ -79,7 +74,6 @@ class Synchroniser:
         self._watch = HomeWatch(place.watched)
         self._cursor = ""
         self._told: set[str] = set()
-        self._in_vain: set[tuple[str, str]] = set()
 
     def sync(self, *, dry_run: bool = False) -> SyncReport:
         """Raises RemoteError for what a person has to look at; an unreachable remote is a note in
@@ -133,19 +127,21 @@ class Synchroniser:
     def _run(self, report: SyncReport, dry_run: bool) -> None:
         marks = self._watch.marks()
         self._cursor = self._state.note("cursor") if self._same_settings(dry_run) else ""
-        self._told, self._in_vain = set(), set()
+        self._told = set()
         if not dry_run:
             note_arrivals_again(self._homes, self._state)
             give_projects(self._homes, self._state)
         incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
         outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
-        collected = Collected()
+        sending = Sending(self._settings, self._remote, self._homes, self._state, self._uses)
+        collected, busy = Collected(), ""
         for report.rounds in range(1, MOST_ROUNDS + 1):
             pulled = self._remote.pull(self._cursor)
             bring = self._settings.pulls and not dry_run
             back = came_back(self._homes, self._state, pulled.skills) if bring else []
             skills = [*back, *pulled.skills]
             self._told |= {skill.name[:80] for skill in skills}
+            skills = sending.without_own(skills, dry_run=dry_run)
             if self._settings.pulls and skills:
                 report.outcomes += incoming.take(skills)
             if not dry_run:
@@ -160,83 +156,25 @@ class Synchroniser:
                     for one in collected.leaving
                 ]
                 break
-            if self._push(collected, incoming, report):
+            sent = sending.send(collected, self._cursor)
+            report.outcomes += sent.outcomes
+            report.proposed, busy = sent.proposed, sent.busy
+            if sent.cursor:
+                self._pulled_to(sent.cursor, incoming)
+            if sent.is_end:
                 break
         else:
-            report.error = f"others write faster than we can: {MOST_ROUNDS} rounds were not enough"
+            slow = f"others write faster than we can: {MOST_ROUNDS} rounds were not enough"
+            report.error = busy or slow
         report.outcomes += [*collected.held, *self._still_waiting(report)]
         if not dry_run:
             self._ended(report, collected, marks)
-
-    def _push(self, collected: Collected, incoming: Incoming, report: SyncReport) -> bool:
-        """Send what is to leave; whether that is the end of it."""
-        counters = self._new_counters(collected)
-        if not collected.leaving and not counters:
-            return True
-        proposal = _fingerprint(collected.leaving, counters, self._cursor)
-        if proposal == self._state.note("proposal"):
-            report.proposed = self._state.note("proposed")
-            return True
-        pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
-        self._note_accepted(collected, pushed, counters, report)
-        if pushed.cursor:
-            self._pulled_to(pushed.cursor, incoming)
-        if pushed.proposed:
-            report.proposed = pushed.proposed
-            self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})
-            return True
-        if self._settings.pulls and (pushed.raced or pushed.refused):
-            return not pushed.raced and self._is_stuck(collected, pushed)
-        for name in pushed.refused:
-            why = "the remote has another version; this remote is never pulled from"
-            report.outcomes.append(Outcome("out", name, "refused", why))
-        return not pushed.raced
-
-    def _is_stuck(self, collected: Collected, pushed: Pushed) -> bool:
-        """Whether all that was refused is refused again, as a change of the version that home has
-        had before: what the remote has instead could not be taken, and no further round helps."""
-        refused = [one for one in collected.leaving if one.shared.name in pushed.refused]
-        sent = {(one.shared.name, one.outgoing.expected) for one in refused}
-        if not sent <= self._in_vain:
-            self._in_vain |= sent
-            return False
-        why = "the remote's version could not be taken here, and is not overwritten"
-        collected.held += [Outcome("stays", o.pair.local, "held back", why) for o in refused]
-        return True
 
     def _still_waiting(self, report: SyncReport) -> list[Outcome]:
         """What waits for the user since an earlier sync."""
         told = {one.name for one in report.outcomes if one.direction == "in"}
         waiting = [pair for pair in self._state.parked() if pair.name not in told]
         return [Outcome("stays", p.local, WAITS, "--take or --keep it") for p in waiting]
-
-    def _note_accepted(
-        self,
-        collected: Collected,
-        pushed: Pushed,
-        counters: Mapping[CounterKey, int],
-        report: SyncReport,
-    ) -> None:
-        accepted = [one for one in collected.leaving if one.shared.name in pushed.accepted]
-        self._state.save_pairs(
-            replace(one.pair, token=pushed.accepted[one.shared.name]) for one in accepted
-        )
-        self._state.save_lineage({one.pair.local: one.shared.lineage for one in accepted})
-        if not (pushed.raced or pushed.proposed):
-            self._state.save_counters(counters)
-        report.outcomes += [
-            Outcome("out", one.pair.local, "sent", f"as {one.shared.name}")
-            if one.pair.local != one.shared.name
-            else Outcome("out", one.pair.local, "sent", one.shared.state)
-            for one in accepted
-        ]
-
-    def _new_counters(self, collected: Collected) -> dict[CounterKey, int]:
-        pairs = self._state.pairs()
-        pairs.update({one.pair.name: one.pair for one in collected.leaving})
-        known = self._state.counters()
-        own = own_counters(self._homes.machine, self._uses(), pairs)
-        return {key: value for key, value in own.items() if value > known.get(key, 0)}
 
     def _note_error(self, error: str) -> None:
         """For `status`, where it can be written down: the fault may be a full disk."""
@@ -290,11 +228,3 @@ class Synchroniser:
             self._cursor = pulled.cursor
             return True
         return False
-
-
-def _fingerprint(
-    leaving: Sequence[Leaving], counters: Mapping[CounterKey, int], cursor: str
-) -> str:
-    told = [cursor, *sorted(f"{o.shared.name} {o.shared.digest}" for o in leaving)]
-    told += [str(item) for item in sorted(counters.items())]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()

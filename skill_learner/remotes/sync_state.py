@@ -7,27 +7,30 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import secrets
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from skill_learner.errors import RemoteError
 from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.remotes.damaged_state import is_damage, set_aside
 from skill_learner.remotes.protocol import CounterKey
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS pairs (
-    remote TEXT NOT NULL, name TEXT NOT NULL, local TEXT NOT NULL, token TEXT NOT NULL,
+_PAIR = """name TEXT NOT NULL, local TEXT NOT NULL, token TEXT NOT NULL,
     base BLOB NOT NULL, local_hash TEXT NOT NULL, local_state TEXT NOT NULL,
     local_scope TEXT NOT NULL, born TEXT NOT NULL, parked TEXT NOT NULL, parked_home TEXT NOT NULL,
-    parked_as TEXT NOT NULL, parked_base BLOB NOT NULL,
+    parked_as TEXT NOT NULL, parked_base BLOB NOT NULL"""
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS pairs (
+    remote TEXT NOT NULL, {_PAIR},
     PRIMARY KEY (remote, name)) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS pairs_local ON pairs (remote, local);
+CREATE TABLE IF NOT EXISTS sent (
+    remote TEXT NOT NULL, digest TEXT NOT NULL, {_PAIR},
+    PRIMARY KEY (remote, name, digest)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS seen (
     remote TEXT NOT NULL, local TEXT NOT NULL, stamp TEXT NOT NULL, held TEXT NOT NULL,
     PRIMARY KEY (remote, local)) WITHOUT ROWID;
@@ -39,7 +42,7 @@ CREATE TABLE IF NOT EXISTS counters (
 CREATE TABLE IF NOT EXISTS notes (
     remote TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (remote, key)) WITHOUT ROWID;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 """
 
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
@@ -71,6 +74,10 @@ class Pair:
 
 
 _COLUMNS = ", ".join(field.name for field in fields(Pair))
+
+
+def _marks(more: int) -> str:
+    return ", ".join("?" * (len(fields(Pair)) + more))
 
 
 class SyncState:
@@ -109,11 +116,34 @@ class SyncState:
         return {row[0]: Pair(*row) for row in rows}
 
     def save_pairs(self, pairs: Iterable[Pair]) -> None:
-        marks = ", ".join("?" * (len(fields(Pair)) + 1))
         with self._transaction() as connection:
             connection.executemany(
-                f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS}) VALUES ({marks})",
+                f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS}) VALUES ({_marks(1)})",
                 [(self._remote, *vars(pair).values()) for pair in pairs],
+            )
+
+    def sent(self) -> dict[tuple[str, str], Pair]:
+        """What a push carried of which nobody knows yet whether it was accepted: by the remote's
+        name and the digest, the pair as it is once it was."""
+        with self._transaction() as connection:
+            rows = connection.execute(
+                f"SELECT digest, {_COLUMNS} FROM sent WHERE remote = ?", (self._remote,)
+            ).fetchall()
+        return {(row[1], row[0]): Pair(*row[1:]) for row in rows}
+
+    def save_sent(self, pairs: Mapping[tuple[str, str], Pair]) -> None:
+        with self._transaction() as connection:
+            connection.executemany(
+                f"INSERT OR REPLACE INTO sent (remote, digest, {_COLUMNS}) VALUES ({_marks(2)})",
+                [(self._remote, key[1], *vars(pair).values()) for key, pair in pairs.items()],
+            )
+
+    def forget_sent(self, names: Iterable[str]) -> None:
+        """Once a version of these is accepted, no earlier push of them can land any more."""
+        with self._transaction() as connection:
+            connection.executemany(
+                "DELETE FROM sent WHERE remote = ? AND name = ?",
+                [(self._remote, name) for name in names],
             )
 
     def seen(self) -> dict[str, tuple[str, str]]:
@@ -209,7 +239,7 @@ class SyncState:
     def forget(self) -> None:
         """Drop all that is known of this remote."""
         with self._transaction() as connection:
-            for table in ("pairs", "seen", "counters", "notes"):
+            for table in ("pairs", "sent", "seen", "counters", "notes"):
                 connection.execute(f"DELETE FROM {table} WHERE remote = ?", (self._remote,))
 
     def close(self) -> None:
@@ -225,7 +255,7 @@ class SyncState:
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
         except sqlite3.DatabaseError as error:
-            damaged = _is_damage(error)
+            damaged = is_damage(error)
             self.close()
             if damaged:
                 set_aside(self._db)
@@ -240,7 +270,7 @@ class SyncState:
             try:
                 self._connection = self._connected()
             except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
+                if not is_damage(error):
                     raise
                 set_aside(self._db)
                 self._connection = self._connected()
@@ -252,7 +282,7 @@ class SyncState:
             self._db, timeout=30, isolation_level=None, check_same_thread=False
         )
         try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] < 1:
+            if connection.execute("PRAGMA user_version").fetchone()[0] < 2:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -260,22 +290,3 @@ class SyncState:
             connection.close()
             raise
         return connection
-
-
-def damaged_since(db: Path, moment: float) -> bool:
-    """Whether a damaged state was set aside after that moment (unix seconds)."""
-    marks = [path.name.rpartition("-")[2] for path in db.parent.glob(f"{db.name}.damaged-*")]
-    return any(mark.isdecimal() and int(mark) > moment * 1e9 for mark in marks)
-
-
-def set_aside(db: Path) -> None:
-    """Put a damaged file out of the way, with what belongs to it."""
-    mark = time.time_ns()
-    for end in ("-wal", "-shm", ""):
-        with contextlib.suppress(FileNotFoundError):
-            os.replace(f"{db}{end}", f"{db}{end}.damaged-{mark}")
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is unusable; it is not when it is busy or the disk is full."""
-    return type(error) is sqlite3.DatabaseError

@@ -113,6 +113,7 @@ def test_a_wait_ends_by_a_decision(make_home: MakeHome, way: str) -> None:
     wanted = {"take": "by one.", "keep": "by two.", "edit": "by both.", "reject": "by two."}[way]
     for home in (one, two):
         assert f"Second {wanted}" in home.library.get("deploy").body
+    assert two.names() == ["deploy"]
     assert two.sync().outcomes == []
 
 

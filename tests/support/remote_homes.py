@@ -138,7 +138,11 @@ def killed_while_syncing(url: str, folder: Path, delay: float, *, git_too: bool 
     git_too: with what it runs, the receiving side of a push included; else that goes on a while.
     """
     here = Path(__file__).resolve().parent
-    environment = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parents[1]}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{here}{os.pathsep}{here.parents[1]}",
+        _MARK: str(folder),
+    }
     process = subprocess.Popen(
         [sys.executable, "-c", _SYNCING, url, str(folder)],
         env=environment,
@@ -148,23 +152,27 @@ def killed_while_syncing(url: str, folder: Path, delay: float, *, git_too: bool 
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     time.sleep(delay)
-    victims = descendants(process.pid) if git_too else []
     os.killpg(process.pid, signal.SIGKILL)
-    for victim in victims:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(victim, signal.SIGKILL)
     process.wait()
+    while git_too and (survivors := started_for(folder)):
+        for survivor in survivors:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(survivor, signal.SIGKILL)
     process.stdout.close()
 
 
-def descendants(pid: int) -> list[int]:
-    """Ids of all processes that came of one; empty where the system does not tell."""
-    try:
-        told = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    children = [int(child) for child in told.split()]
-    return children + [deep for child in children for deep in descendants(child)]
+_MARK = "SKILL_LEARNER_TEST_HOMES"
+
+
+def started_for(folder: Path) -> list[int]:
+    """Ids of the processes that came of a `killed_while_syncing` of these homes and still run, by
+    whatever way; empty where the system does not tell."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"{_MARK}={folder}\0".encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+    return found
 
 
 _OBJECT_ID = re.compile(r"\b[0-9a-f]{40}\b")

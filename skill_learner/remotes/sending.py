@@ -1,0 +1,157 @@
+"""Sends what is to leave, and notes what became of it.
+
+What a push carries is noted before it starts. A push whose end nobody saw (the process was killed,
+the answer was lost, a git that it had started went on alone) may still land, at once or later: when
+its text comes back from the remote it is known as this machine's own, not as somebody's change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from skill_learner.errors import SkillFormatError
+from skill_learner.remotes.home_skills import HomeSkills
+from skill_learner.remotes.incoming import Outcome
+from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
+from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.shared_skill import read_shared
+from skill_learner.remotes.sync_state import Pair, SyncState
+from skill_learner.remotes.waiting import Waiting
+from skill_learner.usage import SkillUse
+
+
+@dataclass
+class Sent:
+    """What came of one push. is_end: no further round is needed. cursor, proposed, busy: as a
+    `Pushed` tells them."""
+
+    is_end: bool = True
+    outcomes: list[Outcome] = field(default_factory=list)
+    cursor: str = ""
+    proposed: str = ""
+    busy: str = ""
+
+
+class Sending:
+    """The pushes of one sync."""
+
+    def __init__(
+        self,
+        settings: RemoteSettings,
+        remote: Remote,
+        homes: HomeSkills,
+        state: SyncState,
+        uses: Callable[[], Mapping[str, SkillUse]],
+    ) -> None:
+        self._settings = settings
+        self._remote = remote
+        self._homes = homes
+        self._state = state
+        self._uses = uses
+        self._in_vain: set[tuple[str, str]] = set()
+
+    def without_own(
+        self, pulled: Sequence[RemoteSkill], *, dry_run: bool = False
+    ) -> list[RemoteSkill]:
+        """What was pulled, without what an earlier push of this machine brought there after all:
+        that push is noted as accepted now."""
+        sent = self._state.sent() if pulled else {}
+        if not sent:
+            return list(pulled)
+        others, landed = [], []
+        for skill in pulled:
+            digest = ""
+            if skill.files is not None and any(name == skill.name for name, _ in sent):
+                with contextlib.suppress(SkillFormatError):
+                    digest = read_shared(skill.name, skill.files).digest
+            pair = sent.get((skill.name, digest))
+            if pair is None or self._homes.intake.find(pair.local) is None:
+                others.append(skill)
+            else:
+                landed.append(replace(pair, token=skill.token))
+        if landed and not dry_run:
+            self._save(landed)
+        return others
+
+    def send(self, collected: Collected, cursor: str) -> Sent:
+        """cursor: what was pulled last."""
+        counters = self._new_counters(collected)
+        if not collected.leaving and not counters:
+            return Sent()
+        proposal = _fingerprint(collected.leaving, counters, cursor)
+        if proposal == self._state.note("proposal"):
+            return Sent(proposed=self._state.note("proposed"))
+        self._state.save_sent(
+            {(one.shared.name, one.shared.digest): one.pair for one in collected.leaving}
+        )
+        pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
+        outcomes = self._note_accepted(collected, pushed, counters)
+        sent = Sent(not pushed.raced, outcomes, pushed.cursor, pushed.proposed, pushed.busy)
+        if pushed.proposed:
+            self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})
+            sent.is_end = True
+        elif self._settings.pulls and (pushed.raced or pushed.refused):
+            sent.is_end = not pushed.raced and self._is_stuck(collected, pushed)
+        else:
+            why = "the remote has another version; this remote is never pulled from"
+            sent.outcomes += [Outcome("out", name, "refused", why) for name in pushed.refused]
+        return sent
+
+    def _is_stuck(self, collected: Collected, pushed: Pushed) -> bool:
+        """Whether all that was refused is refused again, as a change of the version that home has
+        had before: what the remote has instead could not be taken, and no further round helps."""
+        refused = [one for one in collected.leaving if one.shared.name in pushed.refused]
+        sent = {(one.shared.name, one.outgoing.expected) for one in refused}
+        if not sent <= self._in_vain:
+            self._in_vain |= sent
+            return False
+        why = "the remote's version could not be taken here, and is not overwritten"
+        collected.held += [Outcome("stays", o.pair.local, "held back", why) for o in refused]
+        return True
+
+    def _note_accepted(
+        self, collected: Collected, pushed: Pushed, counters: Mapping[CounterKey, int]
+    ) -> list[Outcome]:
+        accepted = [one for one in collected.leaving if one.shared.name in pushed.accepted]
+        self._save([replace(o.pair, token=pushed.accepted[o.shared.name]) for o in accepted])
+        self._state.save_lineage({one.pair.local: one.shared.lineage for one in accepted})
+        if not (pushed.raced or pushed.proposed):
+            self._state.save_counters(counters)
+        return [
+            Outcome("out", one.pair.local, "sent", f"as {one.shared.name}")
+            if one.pair.local != one.shared.name
+            else Outcome("out", one.pair.local, "sent", one.shared.state)
+            for one in accepted
+        ]
+
+    def _save(self, accepted: Sequence[Pair]) -> None:
+        """Both sides have these now: a wait that one of them had is over, and no earlier push of
+        one can land any more."""
+        names = {pair.name for pair in accepted}
+        over = [pair for pair in self._state.parked() if pair.name in names]
+        if over:
+            waiting = Waiting(self._settings, self._homes.intake)
+            with self._homes.intake.locked():
+                for pair in over:
+                    waiting.end(pair)
+        self._state.save_pairs(accepted)
+        self._state.forget_sent(names)
+
+    def _new_counters(self, collected: Collected) -> dict[CounterKey, int]:
+        pairs = self._state.pairs()
+        pairs.update({one.pair.name: one.pair for one in collected.leaving})
+        known = self._state.counters()
+        own = own_counters(self._homes.machine, self._uses(), pairs)
+        return {key: value for key, value in own.items() if value > known.get(key, 0)}
+
+
+def _fingerprint(
+    leaving: Sequence[Leaving], counters: Mapping[CounterKey, int], cursor: str
+) -> str:
+    told = [cursor, *sorted(f"{o.shared.name} {o.shared.digest}" for o in leaving)]
+    told += [str(item) for item in sorted(counters.items())]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
