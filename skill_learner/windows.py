@@ -17,7 +17,7 @@ _TRY_AGAIN = 0.02
 _STILL_ACTIVE = 259
 _ACCESS_DENIED = 5
 _QUERY_LIMITED_INFORMATION = 0x1000
-_BUSY_SECONDS = 2.0
+BUSY_SECONDS = 2.0
 
 
 def take_lock(descriptor: int, patience: "float | None") -> bool:
@@ -80,9 +80,9 @@ def link_folder(source: str, link: str, symlink: "Callable[..., None]") -> None:
         module.CreateJunction(source, link)
 
 
-def patiently(change: "Callable[[], None]") -> None:
+def patiently(change: "Callable[[], None]", seconds: "float | None" = None) -> None:
     """Do what fails while anybody has the file open (a virus scanner, a reader of ours)."""
-    until = time.monotonic() + _BUSY_SECONDS
+    until = time.monotonic() + (BUSY_SECONDS if seconds is None else seconds)
     while True:
         try:
             return change()

@@ -18,6 +18,7 @@ HOT_MODULES = (
     "skill_learner.targets",
     "skill_learner.hook_runtime",
     "skill_learner.hook_runtime.system",
+    "skill_learner.hook_runtime.deadline",
     "skill_learner.hook_runtime.payload",
     "skill_learner.hook_runtime.project_key",
     "skill_learner.hook_runtime.state_folder",

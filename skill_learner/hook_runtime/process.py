@@ -16,6 +16,7 @@ from skill_learner.events import (
     HookCall,
     HookEvent,
 )
+from skill_learner.hook_runtime import deadline
 from skill_learner.hook_runtime.cached_code import load_code
 from skill_learner.hook_runtime.payload import as_json_value, read_fields
 from skill_learner.hook_runtime.project_key import is_absolute, locate, project_key, safe_name
@@ -35,12 +36,10 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-_SILENCE = 1.5  # seconds without input before we go on with what has come
 _TRY_AGAIN = 0.1
-_LONGEST_SILENCE = 10.0  # ... on a machine so busy that whoever feeds us may not get its turn
-_DRIP = 4096  # chunks below this do not count as input that keeps coming
 _MOST_INPUT = 256 * 1024 * 1024
-_last_input = 0.0
+_unread = -1  # what was stdin when its time was over
+_ANSWERED = (PROMPT, SESSION_START, TURN_END, SESSION_END)
 _RECURSION_MARK = b"SKILL_LEARNER_REVIEW"
 _PLAIN_PATH = (
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-_.+,:;=@%~#()[]{} '!$&*<>?^`|"
@@ -49,6 +48,7 @@ _PLAIN_PATH = (
 
 def run(code_was_cached: bool) -> None:
     """`entry.py <package root> <state folder> <target> <event>`; never returns."""
+    deadline.begin()
     try:
         reply = _handle(sys.argv[2:])
         if reply:
@@ -92,27 +92,34 @@ def _handle(arguments: list[str]) -> bytes:
     call.umask = system.umask(0o077)
     if not _journal(call, payload):
         return b""
-    if event.kind is PROMPT or event.name == TOOL_FAILURE:
-        return _offer(call, target, fields)
-    return _follow_up(call, target)
+    return _answer(call, target, fields)
 
 
-def _follow_up(call: HookCall, target: "ModuleType") -> bytes:
-    if call.event.kind not in (SESSION_START, TURN_END, SESSION_END):
+def _answer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> bytes:
+    """The event is kept; what else there is to do has what is left of the time."""
+    event = call.event
+    if event.name == TOOL_FAILURE:
+        if not _knows_errors(call):
+            return b""
+    elif event.kind not in _ANSWERED:
         return b""
+    deadline.give_up_in_time()
+    try:
+        if event.kind is PROMPT:
+            return _offer(call, target, fields)
+        if event.name == TOOL_FAILURE:
+            from skill_learner.hook_runtime.offer import offer_for_failure
 
-    from skill_learner.hook_runtime.follow_up import follow_up
+            return offer_for_failure(call, target, fields.get(b"error", b""))
 
-    return follow_up(call, target)
+        from skill_learner.hook_runtime.follow_up import follow_up
+
+        return follow_up(call, target)
+    finally:
+        deadline.stay()
 
 
 def _offer(call: HookCall, target: "ModuleType", fields: dict[bytes, bytes]) -> bytes:
-    if call.event.kind is not PROMPT and not _knows_errors(call):
-        return b""
-    if call.event.kind is not PROMPT:
-        from skill_learner.hook_runtime.offer import offer_for_failure
-
-        return offer_for_failure(call, target, fields.get(b"error", b""))
     cached = load_code(call.state + b"/code/prompt")
     from skill_learner.hook_runtime.offer import offer_for_prompt
 
@@ -226,19 +233,26 @@ def _path(path: bytes) -> bytes:
 
 
 def _read_stdin() -> bytes:
-    """Everything up to the end of input, or up to a silence."""
+    """Everything up to the end of input, or what has come when the time for it is over."""
+    patience = deadline.left(deadline.READING, deadline.READING)
     if IS_WINDOWS:
-        from skill_learner.hook_runtime.windows_stdin import read_until_silent
+        from skill_learner.hook_runtime.windows_stdin import read_for
 
-        return read_until_silent(
-            lambda size: system.read(0, size), silence=_SILENCE, drip=_DRIP, most=_MOST_INPUT
-        )
-    global _last_input  # noqa: PLW0603 - a signal handler has no other way to know
-    _last_input = time.monotonic()
-    _signal.signal(_signal.SIGALRM, _end_input)
-    _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
+        return read_for(patience, lambda size: system.read(0, size), most=_MOST_INPUT)
     chunks: list[bytes] = []
-    size = 0
+    _read_for(patience, chunks)
+    if _unread >= 0:
+        from skill_learner.hook_runtime.late_input import PATIENCE, go_on_alone
+
+        if go_on_alone(_unread):
+            _read_for(PATIENCE, chunks)
+    return b"".join(chunks) if len(chunks) != 1 else chunks[0]
+
+
+def _read_for(patience: float, chunks: list[bytes]) -> None:
+    _signal.signal(_signal.SIGALRM, _end_input)
+    _signal.setitimer(_signal.ITIMER_REAL, patience, _TRY_AGAIN)
+    size = sum(map(len, chunks))
     try:
         while size < _MOST_INPUT:
             chunk = _read_chunk(1 << 20 if size >= 1 << 16 else 1 << 16)
@@ -246,12 +260,8 @@ def _read_stdin() -> bytes:
                 break
             chunks.append(chunk)
             size += len(chunk)
-            if len(chunk) >= _DRIP:
-                _last_input = time.monotonic()
-                _signal.setitimer(_signal.ITIMER_REAL, _SILENCE, _TRY_AGAIN)
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
-    return b"".join(chunks) if len(chunks) != 1 else chunks[0]
 
 
 def _read_chunk(size: int) -> bytes:
@@ -267,17 +277,12 @@ def _read_chunk(size: int) -> bytes:
 def _end_input(_signum: int, _frame: object) -> None:
     """Swap stdin for an empty one: the interrupted read is tried again and sees the end, and what
     was read before is kept. (An exception here could lose a chunk that has just arrived.)"""
-    if time.monotonic() - _last_input < _LONGEST_SILENCE and _machine_is_busy():
-        return
+    global _unread  # noqa: PLW0603 - a signal handler has no other way to tell
+    if _unread < 0:
+        _unread = system.dup(0)
     empty = system.open("/dev/null", system.O_RDONLY)
     system.dup2(empty, 0)
     system.close(empty)
-
-
-def _machine_is_busy() -> bool:
-    """Whether more wants to run now than two per processor (Linux; elsewhere unknown, so no)."""
-    runnable = read_file(b"/proc/loadavg").partition(b"/")[0].rpartition(b" ")[2]
-    return runnable.isdigit() and int(runnable) > 2 * (system.cpu_count() or 1)
 
 
 def _log(fault: BaseException) -> None:

@@ -151,7 +151,8 @@ def _join(folder: bytes, path: bytes) -> bytes:
 
 def _first_line(path: bytes) -> bytes:
     try:
-        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC)
+        # O_NONBLOCK: what a project has there may be a pipe that nobody writes to.
+        descriptor = system.open(path, system.O_RDONLY | system.O_CLOEXEC | system.O_NONBLOCK)
     except OSError:
         return b""
     try:

@@ -1,6 +1,7 @@
 """The library's index asked for a prompt, read-only, by a process that lives for a moment."""
 
 from skill_learner.hook_runtime.bare_sqlite import sqlite3
+from skill_learner.hook_runtime.deadline import left
 from skill_learner.hook_runtime.offer import Offer, Offering
 from skill_learner.ranking import sqlite_reader
 from skill_learner.ranking.find import Found, find, measure_strength
@@ -58,7 +59,7 @@ def offers_for(offering: Offering, prompt: str) -> list[Offer]:
     missing, busy, damaged or of another version answers nothing: a command will make it anew."""
     try:
         connection = sqlite3.connect(
-            _uri(offering.index), timeout=_BUSY_SECONDS, isolation_level=None, uri=True
+            _uri(offering.index), timeout=left(_BUSY_SECONDS), isolation_level=None, uri=True
         )
     except sqlite3.Error:
         return []

@@ -57,7 +57,7 @@ class ReviewRequests:
                 raise OSError("the request was not written whole")
             make_folder(self._folder)
             system.rename(draft, self._folder + b"/" + name)
-        except OSError:
+        except BaseException:  # of which one is that the time is over
             if descriptor >= 0:
                 system.close(descriptor)
             system.unlink(draft)

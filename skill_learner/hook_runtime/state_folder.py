@@ -4,6 +4,7 @@ Appends are such that no process's bytes are lost or mixed, whatever the umask a
 hooks run at once.
 """
 
+from skill_learner.hook_runtime import deadline
 from skill_learner.hook_runtime.system import IS_WINDOWS, system
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ def read_file(path: bytes, most: int = 65536) -> bytes:
         system.close(descriptor)
 
 
-_PATIENCE = 1.0  # seconds for a lock; a holder that was stopped must not stop the editor
+_PATIENCE = 1.0  # seconds for a lock, at most; a holder that was stopped must not stop the editor
 _TRY_AGAIN = 0.05
 _FLAGS = system.O_WRONLY | system.O_APPEND | system.O_CREAT | system.O_CLOEXEC | system.O_NOFOLLOW
 
@@ -108,11 +109,12 @@ def open_to_append(folder: bytes, name: bytes) -> int:
 
 
 def take_lock(descriptor: int) -> bool:
-    """Whether the lock was got within some patience. It goes with any descriptor of the file."""
+    """Whether the lock was got within some patience, and the call's time. It goes with any
+    descriptor of the file."""
     if IS_WINDOWS:
         from skill_learner.hook_runtime.windows_system import take_lock
 
-        return take_lock(descriptor, _PATIENCE)
+        return take_lock(descriptor, deadline.left(_PATIENCE))
     try:
         system.lockf(descriptor, system.F_TLOCK, 0)
         return True
@@ -125,7 +127,7 @@ def take_lock(descriptor: int) -> bool:
             raise TimeoutError
 
     _signal.signal(_signal.SIGALRM, give_up)
-    _signal.setitimer(_signal.ITIMER_REAL, _PATIENCE, _TRY_AGAIN)
+    _signal.setitimer(_signal.ITIMER_REAL, deadline.left(_PATIENCE), _TRY_AGAIN)
     try:
         system.lockf(descriptor, system.F_LOCK, 0)
         return True

@@ -1,20 +1,14 @@
-"""Reads stdin up to its end, or a silence, where there is no alarm: a thread reads, we wait."""
+"""Reads stdin up to its end, or for some time, where there is no alarm: a thread reads, we wait."""
 
 import _thread
-import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LOOK_EVERY = 0.02
 
-
-def read_until_silent(
-    read: "Callable[[int], bytes]", *, silence: float, drip: int, most: int
-) -> bytes:
-    """What came. silence: seconds with less than `drip` new bytes, after which we go on; whoever
-    still reads then ends with the process."""
+def read_for(patience: float, read: "Callable[[int], bytes]", *, most: int) -> bytes:
+    """What came in `patience` seconds; whoever still reads then ends with the process."""
     chunks: list[bytes] = []
     ended = _thread.allocate_lock()
     ended.acquire()
@@ -34,12 +28,5 @@ def read_until_silent(
             ended.release()
 
     _thread.start_new_thread(follow, ())
-    counted, last = 0, time.monotonic()
-    while not ended.acquire(timeout=_LOOK_EVERY):
-        size = sum(map(len, chunks))
-        now = time.monotonic()
-        if size - counted >= drip:
-            counted, last = size, now
-        elif now - last > silence:
-            break
+    ended.acquire(timeout=patience)
     return b"".join(list(chunks))

@@ -49,7 +49,9 @@ class WindowsSystem:
 
     def rename(self, old: bytes, new: bytes) -> None:
         """As POSIX has it: over what is there."""
-        windows.patiently(lambda: self._nt.replace(old, new))
+        from skill_learner.hook_runtime.deadline import left
+
+        windows.patiently(lambda: self._nt.replace(old, new), left(windows.BUSY_SECONDS))
 
     def stat(self, path: bytes) -> "Any":
         return self._nt.stat(windows_paths.reachable(path))

@@ -112,10 +112,16 @@ def _write(path: bytes, data: bytes) -> None:
     flags = system.O_WRONLY | system.O_CREAT | system.O_EXCL | system.O_CLOEXEC
     descriptor = system.open(draft, flags, 0o666)
     try:
-        system.write(descriptor, data)
-    finally:
-        system.close(descriptor)
-    system.rename(draft, path)
+        try:
+            left = data
+            while left:
+                left = left[system.write(descriptor, left) :]
+        finally:
+            system.close(descriptor)
+        system.rename(draft, path)
+    except BaseException:  # a full disk, or the time is over
+        system.unlink(draft)
+        raise
 
 
 def _real_folder(top: bytes, relative: bytes) -> bool:

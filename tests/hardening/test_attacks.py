@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import crash_beds
 import pytest
 from busy_editors import BusyProject, run_busy
-from hook_fuzzing import FuzzBed, recorded_payloads, verdict
+from hook_fuzzing import CHECKOUT, FuzzBed, recorded_payloads, verdict
+from small_disks import left_behind, mount_small, unmount_small
 
 pytestmark = pytest.mark.process
 
@@ -57,7 +61,7 @@ def test_the_verdict_sees_what_is_wrong(bed: FuzzBed) -> None:
         (replace(outcome, stdout=b"{} {}"), "stdout"),
         (replace(outcome, stdout=b"[]"), "stdout"),
         (replace(outcome, stdout=b'{"decision": "block"}'), "stdout"),
-        (replace(outcome, seconds=9.0), "took 9.00 s"),
+        (replace(outcome, seconds=99.0), "took 99.00 s"),
     ):
         assert words in " ".join(verdict(bed, case, bad))
     (journal,) = (bed.state / "journal").glob("*.jsonl")
@@ -71,6 +75,63 @@ def test_the_verdict_sees_what_is_wrong(bed: FuzzBed) -> None:
     assert "torn" in " ".join(verdict(bed, case, outcome))
     journal.write_bytes(b"")
     assert "0 records" in " ".join(verdict(bed, case, outcome))
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="asks Linux for processes")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_workers_of_a_killed_attack_clean_up_and_end(tmp_path: Path, number: int) -> None:
+    script = CHECKOUT / "scripts" / "fuzz_hooks"
+    attack = subprocess.Popen(
+        [sys.executable, script, "--runs", "100000", "--workers", "2"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: len(list(tmp_path.glob("fuzz-hooks-*/home"))) == 2)
+        assert len(processes_with(f"TMPDIR={tmp_path}")) > 2
+    finally:
+        attack.send_signal(number)
+        attack.wait()
+    wait_until(lambda: processes_with(f"TMPDIR={tmp_path}") == [])
+    assert list(tmp_path.iterdir()) == []
+    assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
+
+
+def test_a_small_disk_that_a_killed_run_left_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    left, mine = tmp_path / "left", tmp_path / "mine"
+    left.mkdir()
+    mine.mkdir()
+    script = (
+        "import sys, pathlib, small_disks\n"
+        "sys.exit(not small_disks.mount_small(pathlib.Path(sys.argv[1]), 'size=64k'))\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(CHECKOUT / "tests" / "support")}
+    done = subprocess.run([sys.executable, "-c", script, left], env=environ, check=False)
+    if done.returncode:
+        pytest.skip("no leave to mount a small tmpfs")
+    assert left in left_behind()
+    assert mount_small(mine, "size=64k")
+    try:
+        assert (left.is_mount(), mine.is_mount()) == (False, True)
+    finally:
+        unmount_small(mine)
+
+
+def processes_with(variable: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if variable.encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("kind", crash_beds.BEDS, ids=lambda kind: kind.name)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hook_sandbox import SESSION, HookSandbox
+from small_disks import mount_small, unmount_small
 
 from skill_learner import files
 from skill_learner.install.changes import Change, ChangedMeanwhileError, carry_out
@@ -236,11 +237,7 @@ def test_a_hook_without_room_leaves_no_cut_bytecode_in_the_package(tmp_path: Pat
 def test_a_full_disk_keeps_whole_events_and_never_disturbs_the_editor(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
-    if (
-        shutil.which("mount") is None
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
+    if not mount_small(disk, "size=64k"):
         pytest.skip("no leave to mount a small tmpfs")
     try:
         hooks = HookSandbox(disk / "small")
@@ -254,4 +251,4 @@ def test_a_full_disk_keeps_whole_events_and_never_disturbs_the_editor(tmp_path: 
         assert 2 <= len(told) < 12
         assert "No space left on device" in hooks.log()
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        unmount_small(disk)

@@ -324,7 +324,7 @@ def test_a_file_that_somebody_has_open_is_replaced_when_it_is_free(
     monkeypatch.setattr(os, "replace", busy_twice)
     files.atomic_write(tmp_path / "x", b"new")
     assert (tmp_path / "x").read_bytes() == b"new"
-    monkeypatch.setattr(windows, "_BUSY_SECONDS", 0)
+    monkeypatch.setattr(windows, "BUSY_SECONDS", 0)
     tries[:] = []
     with pytest.raises(PermissionError):
         files.atomic_write(tmp_path / "x", b"newer")

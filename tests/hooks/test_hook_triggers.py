@@ -437,7 +437,8 @@ def test_hostile_published_names_are_passed_over(hooks: Any, worktree: Path) -> 
 
 HOT = {
     "skill_learner", "skill_learner.events", "skill_learner.hook_runtime",
-    "skill_learner.hook_runtime.cached_code", "skill_learner.hook_runtime.payload",
+    "skill_learner.hook_runtime.cached_code", "skill_learner.hook_runtime.deadline",
+    "skill_learner.hook_runtime.payload",
     "skill_learner.hook_runtime.process",
     "skill_learner.hook_runtime.project_key", "skill_learner.hook_runtime.state_folder",
     "skill_learner.hook_runtime.system",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from remote_homes import Home, empty_repository, home_maker, unsound, words
+from small_disks import mount_small, unmount_small
 
 from skill_learner.errors import SkillLearnerError
 
@@ -37,15 +38,13 @@ def _run(*command: str) -> None:
 def small_disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="skl-disk-"))
     folder.chmod(0o755)  # a database server runs as another user
-    try:
-        _run("mount", "-t", "tmpfs", "-o", "size=300k,mode=0777", "tmpfs", str(folder))
-    except OSError as problem:
+    if not mount_small(folder, "size=300k,mode=0777"):
         folder.rmdir()
-        pytest.skip(f"no file system can be mounted here: {problem}")
+        pytest.skip("no file system can be mounted here")
     try:
         yield SmallDisk(folder)
     finally:
-        _run("umount", "-l", str(folder))
+        unmount_small(folder)
         folder.rmdir()
 
 

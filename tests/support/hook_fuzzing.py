@@ -17,11 +17,12 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hook_cases import OLD, OLD_LOG, TORN, Case, Place, make_case, recorded_payloads
+from small_disks import mount_small, unmount_small
 
 from skill_learner.hook_runtime.launcher import render_hook_sh
 from skill_learner.hook_runtime.project_key import safe_name
@@ -31,12 +32,14 @@ from skill_learner.targets import TARGETS, get_target
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 IN_TIME = 2.0
-SILENCE = 1.5
-"""Seconds that a hook waits for input that does not come."""
-LONGEST_SILENCE = 10.0
-"""The same where the machine is so busy that who feeds the hook may not get a turn."""
+"""Seconds, waiting for input included, on a machine that does what it is asked."""
+STARTS = 5
+"""What a call may take beyond that, in starts of a Python that does nothing, made beside it at the
+same time: what a busy machine makes of a call is not the call's."""
 TRIES = 3
 """A call that is late each time is late by itself, and not because the machine was busy."""
+_READING = 1.4
+_READS_ON = 15.0
 _MARK = "SKILL_LEARNER_TEST_RUN"
 _PREFIX = """import sys
 sys.executable = "/bin/true"  # the review that a hook starts is no part of this
@@ -62,7 +65,8 @@ class Outcome:
     stdout: bytes
     stderr: bytes
     seconds: float
-    busy: bool = False
+    reference: float = 0.0
+    """Seconds that a Python took that was started at the same time and does nothing."""
 
 
 class FuzzBed:
@@ -83,14 +87,24 @@ class FuzzBed:
         self.run_id = f"run-{os.getpid()}-{time.time_ns()}"
         key = project_key(self.project)
         self.place = Place(self.home, self.state, key, _small_disk(root), payloads)
-        self._fresh()
-        for target in TARGETS:
-            self.run(Case(0, target, get_target(target).EVENTS[0], b"{}"))
-        shutil.copytree(self.state / "code", self.code)
+        try:
+            self._fresh()
+            for target in TARGETS:
+                self.run(Case(0, target, get_target(target).EVENTS[0], b"{}"))
+            shutil.copytree(self.state / "code", self.code)
+        except BaseException:  # Ctrl-C among them
+            self.close()
+            raise
 
     def close(self) -> None:
+        """Also in the middle of a call, which would go on writing where all is to be removed."""
+        while left := self.processes():
+            for process in left:
+                with contextlib.suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.01)
         if self.place.small is not None:
-            subprocess.run(["umount", str(self.place.small)], check=True)
+            unmount_small(self.place.small)
         _open_up(self.home)
 
     def states(self) -> list[Path]:
@@ -116,7 +130,6 @@ class FuzzBed:
             outcome = self.run(case)
             if not late(case, outcome):
                 break
-            outcome = replace(outcome, seconds=outcome.seconds - 5 * _bare_start())
         return case, outcome, verdict(self, case, outcome)
 
     def run(self, case: Case) -> Outcome:
@@ -131,6 +144,7 @@ class FuzzBed:
         }
         environ = {key: value for key, value in environ.items() if value != "<unset>"}
         shell = f'{_preparation(case)} exec /bin/sh -c "$1"{_closing(case)}'
+        reference = _Reference()
         began = time.monotonic()
         process = subprocess.Popen(
             [*_without_privileges(), "/bin/sh", "-c", shell, "sh", command],
@@ -141,14 +155,21 @@ class FuzzBed:
             cwd=self.project,
             start_new_session=True,
         )
-        busy: list[bool] = []
-        feeder = threading.Thread(target=_feed, args=(process, case, busy), daemon=True)
+        feeder = threading.Thread(target=_feed, args=(process, case), daemon=True)
         feeder.start()
         stdout, stderr = _read_all(process)
         code = process.wait()
         seconds = time.monotonic() - began
         feeder.join(5)
-        return Outcome(code, stdout, stderr, seconds, any(busy))
+        if seconds > _READING:
+            self._let_readers_end()
+        return Outcome(code, stdout, stderr, seconds, reference.seconds())
+
+    def _let_readers_end(self) -> None:
+        """On a busy machine a process that nobody waits for reads what came too late."""
+        deadline = time.monotonic() + _READS_ON
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def processes(self) -> list[int]:
         """Processes of this bed that still live (Linux)."""
@@ -161,18 +182,28 @@ class FuzzBed:
         return found
 
 
-def _bare_start() -> float:
-    """Seconds of a Python that does nothing, at this moment: what a busy machine makes of them."""
-    began = time.monotonic()
-    subprocess.run([sys.executable, "-I", "-S", "-c", ""], check=True)
-    return time.monotonic() - began
+class _Reference:
+    """A Python that does nothing, started at this moment, and how long it takes."""
+
+    def __init__(self) -> None:
+        began = time.monotonic()
+        process = subprocess.Popen([sys.executable, "-c", "pass"])
+        self._took = 0.0
+
+        def wait() -> None:
+            process.wait()
+            self._took = time.monotonic() - began
+
+        self._waiter = threading.Thread(target=wait, daemon=True)
+        self._waiter.start()
+
+    def seconds(self) -> float:
+        self._waiter.join()
+        return self._took
 
 
 def late(case: Case, outcome: Outcome) -> bool:
-    waits = 0.0
-    if case.stdin in ("halved", "endless", "dripping"):
-        waits = LONGEST_SILENCE if outcome.busy else SILENCE
-    return outcome.seconds > IN_TIME + waits + len(case.payload) / 4e7
+    return outcome.seconds > IN_TIME + STARTS * outcome.reference + len(case.payload) / 4e7
 
 
 __all__ = ["Case", "FuzzBed", "Outcome", "recorded_payloads", "verdict"]
@@ -195,11 +226,7 @@ def _small_disk(root: Path) -> Path | None:
     """A file system that is soon full, where we may have one."""
     disk = root / "small"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "tmpfs", str(disk)]
-    if shutil.which("mount") is None:
-        return None
-    done = subprocess.run(mount, capture_output=True, check=False)
-    return None if done.returncode else disk
+    return disk if mount_small(disk, "size=128k,mode=700") else None
 
 
 def _preparation(case: Case) -> str:
@@ -213,8 +240,7 @@ def _closing(case: Case) -> str:
     return "".join(f" {number}>&-" for number in case.closed)
 
 
-def _feed(process: subprocess.Popen[bytes], case: Case, busy: list[bool]) -> None:
-    """busy: told while the input is silent."""
+def _feed(process: subprocess.Popen[bytes], case: Case) -> None:
     assert process.stdin is not None
     data = case.payload
     with contextlib.suppress(OSError, ValueError):
@@ -228,26 +254,16 @@ def _feed(process: subprocess.Popen[bytes], case: Case, busy: list[bool]) -> Non
             process.stdin.flush()
             deadline = time.monotonic() + 20
             while process.poll() is None and time.monotonic() < deadline:
-                busy.append(_machine_is_busy())
                 time.sleep(0.05)
         elif case.stdin == "dripping":
             for byte in data[:200]:
                 process.stdin.write(bytes((byte,)))
                 process.stdin.flush()
-                busy.append(_machine_is_busy())
                 time.sleep(0.05)
         elif case.stdin == "whole":
             process.stdin.write(data)
     with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
         process.stdin.close()
-
-
-def _machine_is_busy() -> bool:
-    """As the hook sees it."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-        return running > 2 * (os.cpu_count() or 1)
-    return False
 
 
 def _read_all(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
