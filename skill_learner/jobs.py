@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skill_learner.errors import JobError
-from skill_learner.files import atomic_write, ensure_private_dir, locked
+from skill_learner.files import atomic_write, ensure_private_dir, locked, remove_old_drafts
 from skill_learner.job import EDITOR, Job, Wish, merged, subject
 from skill_learner.paths import StatePaths
 
@@ -161,6 +161,8 @@ class JobStore:
         job, so whatever stands as running was cut off by a crash, a kill or a reboot.
         """
         with self._changing():
+            for folder in (self._folder, self._closed_folder):
+                remove_old_drafts(folder, min_age=0)  # nobody writes one: that takes our lock
             running = [
                 job
                 for job in self._open()

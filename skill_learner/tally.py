@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.hook_runtime.clients import is_gone
 from skill_learner.journal import JournalRecord, journal_files, read_journal
 from skill_learner.marks import read_mark_of
 from skill_learner.paths import StatePaths, safe_file_name
-from skill_learner.processes import process_runs
-
-_SECONDS_PER_HOUR = 3_600
 
 
 def unreviewed(paths: StatePaths, key: str) -> int:
@@ -81,16 +79,14 @@ class UnfinishedSession:
 def unfinished_sessions(
     paths: StatePaths,
     *,
-    idle_hours: float = 6,
     alive: Callable[[int], bool] | None = None,
     now: float | None = None,
 ) -> list[UnfinishedSession]:
-    """Sessions whose client is gone, or that were idle for `idle_hours`, without a SessionEnd after
+    """Sessions whose client is gone, by the rule that the hook has, without a SessionEnd after
     their last event, and with tool calls or human turns that no completed review has seen.
 
     alive: tells whether a process with that id runs.
     """
-    alive = alive or process_runs
     now = time.time() if now is None else now
     found = []
     for journal in journal_files(paths):
@@ -100,7 +96,7 @@ def unfinished_sessions(
         last = records[-1]
         pid = next((r.client_pid for r in reversed(records) if r.client_pid), 0)
         idle = max(0.0, now - last.at)
-        if (pid and not alive(pid)) or idle > idle_hours * _SECONDS_PER_HOUR:
+        if is_gone(pid, idle, alive):
             found.append(_unfinished(journal, records, pid, idle))
     return found
 

@@ -3,10 +3,11 @@
 import time
 
 from skill_learner.events import HookCall
+from skill_learner.hook_runtime.clients import is_gone
 from skill_learner.hook_runtime.follow_up import holds_work, read_mark
 from skill_learner.hook_runtime.requests import ReviewRequests
 from skill_learner.hook_runtime.state_folder import read_file
-from skill_learner.hook_runtime.system import IS_WINDOWS, system
+from skill_learner.hook_runtime.system import system
 
 _MOST_JOURNALS = 200
 _MOST_REQUESTS = 20
@@ -15,8 +16,6 @@ _MOST_BLOCKS = 64
 _RECORD = b'\n{"v":1,"t":'
 _END = b'"e":"SessionEnd"'
 _LEFT_FOR_ANOTHER = b'"reason":"resume"'  # the client goes on, and may come back
-_UNKNOWN_CLIENT_REST = 3600  # seconds without an event after which a client without pid is gone
-_ANY_CLIENT_REST = 24 * 3600  # ... after which a living pid is taken for somebody else's
 _END_IS_REVIEWED = 600  # seconds in which whatever is queued or running may be an end's review
 _MOST_HELD = 65536
 
@@ -40,7 +39,7 @@ def request_lost_sessions(call: HookCall, requests: ReviewRequests, is_pending: 
         if _END in envelope and _LEFT_FOR_ANOTHER not in payload.replace(b" ", b""):
             if is_pending and 0 <= idle < _END_IS_REVIEWED:
                 continue
-        elif _client_lives(envelope, idle):
+        elif not is_gone(_pid(envelope), idle):
             continue
         if not holds_work(path, mark, min(size - mark, _MOST_HELD)):
             continue
@@ -84,26 +83,9 @@ def _last_record(path: bytes, size: int) -> bytes:
     return b""
 
 
-def _client_lives(envelope: bytes, idle: float) -> bool:
+def _pid(envelope: bytes) -> int:
     digits = envelope.rpartition(b',"c":')[2]
-    pid = int(digits) if digits.isdigit() else 0
-    if not pid:
-        return idle < _UNKNOWN_CLIENT_REST
-    if idle > _ANY_CLIENT_REST:
-        return False
-    if IS_WINDOWS:
-        from skill_learner.windows import process_runs
-
-        return process_runs(pid)
-    try:
-        system.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    # One that was killed may still wait for its parent, where that never asks (Linux tells).
-    state = read_file(b"/proc/%d/stat" % pid).rpartition(b")")[2].strip()
-    return state[:1] not in (b"Z", b"X")
+    return int(digits) if digits.isdigit() else 0
 
 
 def _request(path: bytes, requests: ReviewRequests) -> bool:

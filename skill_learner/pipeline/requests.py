@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skill_learner import tally
+from skill_learner.hook_runtime.clients import UNKNOWN_CLIENT_REST
 from skill_learner.jobs import Job, JobStore, Wish
 from skill_learner.journal import JournalRecord, journal_files, journal_path, read_journal
 from skill_learner.marks import read_mark_of
@@ -19,9 +20,6 @@ RETRY_SECONDS = 600.0
 stays above its threshold, so that every turn would ask again."""
 
 _TURN_ENDS = frozenset({"Stop", "StopFailure", "SessionEnd"})
-SILENCE_SECONDS = 3600.0
-"""After so long without an event a session's turn counts as ended: some clients send no end."""
-
 _WITHIN_TURN = frozenset({"UserPromptSubmit", "PostToolUse", "PostToolUseFailure"})
 
 
@@ -137,7 +135,7 @@ def _turn_has_ended(records: Iterable[JournalRecord]) -> bool:
 
 
 def _is_silent(records: tuple[JournalRecord, ...]) -> bool:
-    return 0 < records[-1].at < time.time() - SILENCE_SECONDS
+    return 0 < records[-1].at < time.time() - UNKNOWN_CLIENT_REST
 
 
 def _session_id(journal: Path, records: Iterable[JournalRecord]) -> str:

@@ -445,7 +445,7 @@ HOT = {
     "skill_learner.targets", "skill_learner.targets.claude_code",
 }  # fmt: skip
 AFTER = {f"skill_learner.hook_runtime.{name}" for name in ("follow_up", "requests")}
-START = {f"skill_learner.hook_runtime.{name}" for name in ("session_start", "recovery")}
+START = {f"skill_learner.hook_runtime.{name}" for name in ("session_start", "recovery", "clients")}
 
 
 def bare_modules() -> set[str]:

@@ -38,6 +38,22 @@ def test_a_session_has_one_queued_job_whose_reason_is_the_strongest(
     assert len(jobs.open()) == 1
 
 
+def test_drafts_that_a_killed_writer_left_are_gone_after_the_recovery(
+    paths: StatePaths, jobs: JobStore, make_wish: MakeWish
+) -> None:
+    """However young: jobs are written under a lock, and the recovery holds it."""
+    job = jobs.queue(make_wish("s1"))
+    closed = paths.jobs_dir / "closed"
+    for folder in (paths.jobs_dir, closed):
+        (folder / f".{job.id}.json.abcdefgh.sl-draft").write_bytes(b'{"id"')
+
+    jobs.requeue_interrupted()
+
+    assert [path.name for path in closed.iterdir()] == []
+    assert not list(paths.jobs_dir.glob("*.sl-draft"))
+    assert jobs.get(job.id) == job
+
+
 def test_jobs_are_taken_oldest_first_and_counted(jobs: JobStore, make_wish: MakeWish) -> None:
     jobs.queue(make_wish("s1"))
     jobs.queue(make_wish("s2"))

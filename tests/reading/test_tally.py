@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
+from skill_learner.hook_runtime import clients
 from skill_learner.marks import write_mark
 from skill_learner.processes import process_runs
 from skill_learner.tally import (
@@ -63,11 +65,27 @@ def test_a_session_whose_client_is_gone_is_unfinished(state, journal):
     assert found.idle == 5
 
 
-@pytest.mark.parametrize(("hours", "count"), [(1, 0), (7, 1)])
+@pytest.mark.parametrize(("hours", "count"), [(1, 0), (7, 0), (25, 1)])
 def test_a_living_client_that_was_idle_for_long(state, journal, hours, count):
     journal.prompt("go")
     now = journal.at + hours * 3600
     assert len(unfinished_sessions(state, alive=lambda pid: True, now=now)) == count
+
+
+@pytest.mark.parametrize(
+    ("pid", "idle", "runs", "gone"),
+    [
+        (0, 3_500, False, False), (0, 3_700, False, True), (42, 10, True, False),
+        (42, 10, False, True), (42, 20_000, True, False), (42, 90_000, True, True),
+        (10**25, 10, False, False), (10**25, 3_700, True, True),
+    ],
+)  # fmt: skip
+def test_hook_and_commands_agree_on_who_is_gone(state, journal, pid, idle, runs, gone):
+    """The pid as it stands in a journal may be any number."""
+    journal.pid = pid
+    journal.prompt("go")
+    found = unfinished_sessions(state, alive=lambda _: runs, now=journal.at + idle)
+    assert (len(found) == 1) is clients.is_gone(pid, idle, lambda _: runs) is gone
 
 
 def test_finished_reviewed_and_empty_sessions_are_not_unfinished(state, journal):
@@ -90,3 +108,8 @@ def test_which_processes_run():
     assert process_runs(os.getpid())
     assert not process_runs(0)
     assert not process_runs(2**22 + 12345)
+    assert not process_runs(10**25)
+    ended = os.fork() or os._exit(0)
+    os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)  # ended, and its parent never asked
+    assert process_runs(ended) is not Path("/proc/self/stat").exists()
+    os.waitpid(ended, 0)
