@@ -17,6 +17,8 @@ from skill_learner.remotes.home_skills import (
     unpack,
     wanted,
 )
+from skill_learner.remotes.other_names import other_names
+from skill_learner.remotes.outcomes import WORDS, Outcome
 from skill_learner.remotes.protocol import RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import (
@@ -32,16 +34,6 @@ from skill_learner.skills.intake import ArrivingSkill, NewSkill
 from skill_learner.skills.records import SkillRecord
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one skill. direction: in, out or stays. outcome: one word. detail: why."""
-
-    direction: str
-    name: str
-    outcome: str
-    detail: str = ""
-
-
 @dataclass
 class _Batch:
     """Pairs and lineages that are written down together once the files are on disk."""
@@ -50,11 +42,12 @@ class _Batch:
     lineage: dict[str, set[str]] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    unpaired: set[str] = field(default_factory=set)
     new: dict[str, NewSkill] = field(default_factory=dict)
 
 
 BATCH = 1000
-WAITS = "waits for you"
+_NOT_HERE = ("create", "rename", "ignore")
 
 
 class Incoming:
@@ -87,6 +80,8 @@ class Incoming:
             batch = _Batch()
             with self._intake.locked():
                 batch.taken = self._intake.taken_names()
+                paired = {pair.local.casefold() for pair in pairs.values()}
+                batch.unpaired = {n for n in batch.taken - paired if n[0] != "."}
                 for skill in skills[start : start + BATCH]:
                     try:
                         self._take_one(skill, pairs.get(skill.name), batch)
@@ -138,13 +133,25 @@ class Incoming:
         theirs = self._theirs(skill, pair)
         if theirs is None or (pair is None and not wanted(theirs, self._settings)):
             return
-        local = pair.local if pair else skill.name
+        home, arrival = self._decide(theirs, pair, pair.local if pair else skill.name, batch)
+        if pair is None and batch.unpaired and arrival.kind in _NOT_HERE:
+            for name in other_names(skill.name, self._settings.name, batch.taken):
+                other, meeting = self._decide(theirs, None, name, batch)
+                if name in batch.unpaired and meeting.kind not in _NOT_HERE:
+                    home, arrival = other, meeting
+                    break
+        if home is not None:
+            batch.unpaired.discard(home.name.casefold())
+        self._carry_out(skill, pair, home, arrival, batch)
+
+    def _decide(
+        self, theirs: SharedSkill, pair: Pair | None, local: str, batch: _Batch
+    ) -> tuple[HomeSkill | None, Arrival]:
         home = self._homes.find(local, pair) if local.casefold() in batch.taken else None
         texts: frozenset[str] = frozenset()
         if home is not None and pair is None:
             texts = frozenset(self._state.lineage(home.name)) | self._homes.earlier_texts(home)
-        arrival = arriving.decide(theirs, home, pair, self._settings, texts)
-        self._carry_out(skill, pair, home, arrival, batch)
+        return home, arriving.decide(theirs, home, pair, self._settings, texts)
 
     def _theirs(self, skill: RemoteSkill, pair: Pair | None) -> SharedSkill | None:
         """The remote's version; one that is gone there counts as archived there."""
@@ -162,7 +169,7 @@ class Incoming:
     ) -> None:
         if arrival.kind == "ignore":
             return
-        word = _WORDS[arrival.kind]
+        word = WORDS[arrival.kind]
         if self._dry:
             word = f"would be {word}" if arrival.kind != "same" else word
             batch.outcomes.append(Outcome("in", skill.name, word, arrival.why))
@@ -286,14 +293,3 @@ def _as_home_is(pair: Pair, skill: Skill, base: SharedSkill, merged: SharedSkill
         local_state=str(skill.state) if merged.state == base.state else "",
         local_scope=skill.scope if merged.scope == base.scope else "",
     )
-
-
-_WORDS = {
-    "create": "new",
-    "rename": "new, renamed",
-    "same": "the same",
-    "update": "updated",
-    "merge": "merged",
-    "park": WAITS,
-    "pinned": "kept, pinned",
-}

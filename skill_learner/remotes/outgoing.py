@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.remotes.home_skills import UNDECIDED, HomeSkill, HomeSkills, pack, wanted
-from skill_learner.remotes.incoming import Incoming, Outcome
+from skill_learner.remotes.incoming import Incoming
+from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill

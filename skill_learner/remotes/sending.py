@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError
 from skill_learner.remotes.home_skills import HomeSkills
-from skill_learner.remotes.incoming import Outcome
+from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings

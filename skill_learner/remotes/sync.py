@@ -18,7 +18,8 @@ from skill_learner.files import locked
 from skill_learner.remotes.home_mending import came_back, give_projects, note_arrivals_again
 from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.home_watch import HomeWatch, Marks
-from skill_learner.remotes.incoming import WAITS, Incoming, Outcome
+from skill_learner.remotes.incoming import Incoming
+from skill_learner.remotes.outcomes import WAITS, Outcome
 from skill_learner.remotes.outgoing import Collected, Outgoing
 from skill_learner.remotes.protocol import HintingRemote, Remote
 from skill_learner.remotes.sending import Sending

@@ -90,9 +90,9 @@ class SyncState:
 
     @property
     def machine(self) -> str:
-        """A label for this machine that tells nothing about it. It is kept in a file beside, too:
-        under another one its uses would count twice."""
-        beside = self._db.with_name("machine")
+        """A label for this machine that tells nothing about it. It is kept in a file outside this
+        folder, too, beside the uses that it counts: under another one they would count twice."""
+        beside = self._db.parent.with_name("machine")
         made = f"m-{secrets.token_hex(4)}"
         with contextlib.suppress(OSError, ValueError):
             kept = beside.read_text(encoding="ascii").strip()

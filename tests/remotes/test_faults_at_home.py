@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,30 @@ def test_a_damaged_memory_of_remotes_is_set_aside_and_made_anew(make_home: MakeH
     assert len(list(folder.glob("state.sqlite.damaged-*"))) == 1
     one.sync()
     assert _last(one).uses == {"deploy": 1}  # it is the machine that it was
+    assert two.state.machine == machine
+
+
+def test_a_memory_of_remotes_that_is_gone_as_a_whole_doubles_nothing(make_home: MakeHome) -> None:
+    """Neither the uses that were counted nor skills whose names were taken on the other side."""
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    two.add("deploy", "# Other\n\nQuite another thing.\n", description="Use when paint dries.")
+    for home in (one, two, one):
+        home.sync()
+    two.use("deploy", "s-1")
+    two.use("team-deploy", "s-1")
+    two.sync()
+    names, machine = (one.names(), two.names()), two.state.machine
+    assert len(names[0]) == len(names[1]) == 2
+    shutil.rmtree(two.config.paths.remotes_dir)
+    assert set(words(two.sync(dry_run=True)).values()) == {"the same"}
+    assert set(words(two.sync()).values()) == {"the same"}
+    two.use("deploy", "s-2")
+    for home in (two, one):
+        home.sync()
+        assert sum(_last(home).uses.values()) == 3
+        assert home.sync().outcomes == []
+    assert (one.names(), two.names()) == names
     assert two.state.machine == machine
 
 

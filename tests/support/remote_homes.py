@@ -17,7 +17,7 @@ from typing import Any
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.models import CreateSkill, PatchSkill, Skill, SkillState
 from skill_learner.remote_wiring import build_sync
-from skill_learner.remotes.incoming import Outcome
+from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync import Synchroniser, SyncReport
 from skill_learner.remotes.sync_state import SyncState
