@@ -34,8 +34,6 @@ from skill_learner.skills.reader import PREFIX, StoredSkill
 from skill_learner.skills.validation import name_faults
 
 USER = "user"
-UNDECIDED = "undecided"
-"""Metadata of a candidate that shows two versions of a skill: it never leaves."""
 _FOREIGN_SCOPE = "shared:"
 _VIA = " via "
 
@@ -256,7 +254,6 @@ def origin_of(shared: SharedSkill, remote: str) -> str:
 
 
 __all__ = [
-    "UNDECIDED",
     "USER",
     "HomeSkill",
     "HomeSkills",

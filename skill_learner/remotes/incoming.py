@@ -102,7 +102,6 @@ class Incoming:
 
     def settle(self, pair: Pair, *, take: bool) -> Outcome:
         """End a wait: `take` the remote's version, or keep home's and send it next."""
-        theirs = unpack(pair.parked_base)
         settled = replace(
             pair, token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
         )
@@ -110,12 +109,18 @@ class Incoming:
         with self._intake.locked():
             home = self._homes.find(pair.local, pair)
             if take and home is not None:
+                theirs = unpack(pair.parked_base)
                 arrival = Arrival("update", theirs, theirs, theirs.state, "taken by the user")
                 self._write(settled, home, arrival, batch, actor="user")
                 settled = batch.pairs[pair.name]
             self._waiting.end(pair)
             self._state.save_pairs([settled])
         return Outcome("in" if take else "stays", pair.local, "taken" if take else "kept")
+
+    def settle_decided(self) -> None:
+        for pair in self._state.parked():
+            if self._waiting.resolved(pair, self._homes.find(pair.local, pair)):
+                self.settle(pair, take=False)
 
     # -- one skill -----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillLearnerError
-from skill_learner.remotes.home_skills import UNDECIDED, HomeSkill, HomeSkills, pack, wanted
+from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, wanted
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
@@ -15,6 +15,7 @@ from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED, Waiting
 from skill_learner.skills.folder import ARCHIVE
+from skill_learner.skills.reader import UNDECIDED
 from skill_learner.usage import SkillUse
 
 

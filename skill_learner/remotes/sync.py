@@ -129,10 +129,9 @@ class Synchroniser:
         marks = self._watch.marks()
         self._cursor = self._state.note("cursor") if self._same_settings(dry_run) else ""
         self._told = set()
-        if not dry_run:
-            note_arrivals_again(self._homes, self._state)
-            give_projects(self._homes, self._state)
         incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
+        if not dry_run:
+            self._put_right(incoming)
         outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
         sending = Sending(self._settings, self._remote, self._homes, self._state, self._uses)
         collected, busy = Collected(), ""
@@ -170,6 +169,11 @@ class Synchroniser:
         report.outcomes += [*collected.held, *self._still_waiting(report)]
         if not dry_run:
             self._ended(report, collected, marks)
+
+    def _put_right(self, incoming: Incoming) -> None:
+        note_arrivals_again(self._homes, self._state)
+        give_projects(self._homes, self._state)
+        incoming.settle_decided()
 
     def _still_waiting(self, report: SyncReport) -> list[Outcome]:
         """What waits for the user since an earlier sync."""

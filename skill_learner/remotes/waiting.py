@@ -7,10 +7,11 @@ from typing import Any
 
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arriving import Arrival
-from skill_learner.remotes.home_skills import UNDECIDED, HomeSkill
+from skill_learner.remotes.home_skills import HomeSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import Pair
 from skill_learner.skills.intake import ArrivingSkill, SkillIntake
+from skill_learner.skills.reader import UNDECIDED
 from skill_learner.skills.records import SkillRecord
 
 NOT_PARKED: dict[str, Any] = {
@@ -27,12 +28,23 @@ class Waiting:
         self._intake = intake
 
     def resolved(self, pair: Pair, home: HomeSkill | None) -> bool:
-        """Whether a person settled a wait by what they did: edited the skill, or rejected the
-        candidate that shows both versions."""
-        if home is not None and home.shared.digest != pair.parked_home:
-            return True
+        """Whether a person settled a wait by what they did: rejected the candidate that shows both
+        versions; changed the text of the skill, archived or removed it. What a review or the gate
+        does to it meanwhile decides nothing for them."""
         shown = self._intake.find(pair.parked_as) if pair.parked_as else None
-        return bool(pair.parked_as) and (shown is None or shown.place.archived)
+        if pair.parked_as and (shown is None or shown.place.archived):
+            return True
+        if home is None:
+            return self._intake.size(pair.local) < 0
+        digest, text, changes = (*pair.parked_home.split(), "", "")[:3]
+        if home.shared.digest == digest:
+            return False
+        if not text:  # noted by an earlier version of this program
+            return True
+        if home.shared.text_digest == text and not home.stored.place.archived:
+            return False
+        since = self._intake.changes(home.name)[int(changes) :]
+        return not home.is_ours or any(change.actor == "user" for change in since)
 
     def park(self, fresh: Pair, pair: Pair | None, home: HomeSkill, arrival: Arrival) -> Pair:
         """Home stays; the remote's version waits, in full, for a person."""
@@ -48,10 +60,15 @@ class Waiting:
         return replace(
             pair,
             parked=fresh.token,
-            parked_home=home.shared.digest,
+            parked_home=self._as_it_is(home),
             parked_as=shown,
             parked_base=fresh.base,
         )
+
+    def _as_it_is(self, home: HomeSkill) -> str:
+        """What `resolved` compares with later."""
+        shared = home.shared
+        return f"{shared.digest} {shared.text_digest} {len(self._intake.changes(home.name))}"
 
     def _show_both(self, home: HomeSkill, arrival: Arrival) -> str:
         remote = self._settings.name

@@ -24,6 +24,7 @@ from skill_learner.skills.pins import Pins
 from skill_learner.skills.proofs import ProofStore
 from skill_learner.skills.proposals import ProposalStore
 from skill_learner.skills.reader import (
+    UNDECIDED,
     LibraryLook,
     SkillReader,
     StoredSkill,
@@ -254,6 +255,7 @@ class SkillLibrary:
             stored = self._ours(name)
             record = stored.known
             promoted = promote and record.state == "candidate"
+            promoted = promoted and UNDECIDED not in stored.parsed.metadata
             counts = session not in record.sessions and len(record.sessions) < ENOUGH_SESSIONS
             if not counts and not promoted:
                 return stored.skill
@@ -273,6 +275,11 @@ class SkillLibrary:
             stored = self._stored(name)
             if not stored.skill.ours and actor != USER:
                 raise self._not_ours(name)
+            if state == "active" and (one := stored.parsed.metadata.get(UNDECIDED)):
+                raise LibraryError(
+                    f"{name!r} shows two versions of the skill {one!r}, and is none by itself",
+                    f"`skill-learner show {name}` tells how to take the one or the other.",
+                )
             if state == "archived":
                 return self._writer.archive(stored, actor, why)
             if stored.place.archived:

@@ -18,6 +18,9 @@ from skill_learner.skills.records import RecordStore, SkillRecord, record_file
 from skill_learner.skills.validation import validate
 
 PREFIX = "skill-learner-"
+UNDECIDED = "undecided"
+"""Metadata of a candidate that shows two versions of the skill it names: no agent is given it, and
+it never leaves."""
 _SHOWN_SESSIONS = 10
 _TRIGGER_LIMIT = 200
 _TELLS_NOTHING = SkillRecord(hash="", origin="user")

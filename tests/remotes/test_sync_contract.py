@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from remote_homes import BODY, Home, MakeHome, both_with_deploy, empty_repository, outcome, words
 
+from skill_learner.errors import LibraryError
+from skill_learner.models import PatchSkill
 from skill_learner.project import register
 from skill_learner.remote_wiring import build_sync
 
@@ -105,7 +107,7 @@ def test_a_wait_ends_by_a_decision(make_home: MakeHome, way: str) -> None:
     if way in ("take", "keep"):
         two.synchroniser().settle("deploy", take=way == "take")
     elif way == "edit":
-        two.patch("deploy", "Second by two.", "Second by both.")
+        two.edit("deploy", "Second by two.", "Second by both.")
     else:
         two.library.archive("deploy-undecided", why="no", actor="user")
     two.sync()
@@ -115,6 +117,70 @@ def test_a_wait_ends_by_a_decision(make_home: MakeHome, way: str) -> None:
         assert f"Second {wanted}" in home.library.get("deploy").body
     assert two.names() == ["deploy"]
     assert two.sync().outcomes == []
+
+
+def test_no_review_decides_what_waits_for_a_person(make_home: MakeHome) -> None:
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "Second step.", "Second by one.")
+    two.patch("deploy", "Second step.", "Second by two.")
+    one.sync()
+    two.sync()
+    two.patch("deploy", "Third step.", "Third by a review.")
+    two.library.add_evidence("deploy", session="s-9", promote=False, why="seen again")
+    for dry_run in (True, False):
+        report = two.sync(dry_run=dry_run)
+        assert words(report, "stays") == {"deploy": "waits for you"}
+        assert words(report, "out") == {}
+    with pytest.raises(LibraryError, match="two versions"):
+        two.library.set_state("deploy-undecided", "active", why="", actor="user")
+    two.library.add_evidence("deploy-undecided", session="s-9", promote=True, why="seen again")
+    assert two.library.get("deploy-undecided").state == "candidate"
+    two.synchroniser().settle("deploy", take=False)
+    two.sync()
+    one.sync()
+    for home in (one, two):
+        assert "Second by two.\n\nThird by a review." in home.library.get("deploy").body
+
+
+def test_a_decision_meets_what_was_changed_at_the_remote_since(make_home: MakeHome) -> None:
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "Second step.", "Second by one.")
+    two.patch("deploy", "Second step.", "Second by two.")
+    one.sync()
+    two.sync()
+    one.patch("deploy", "First step.", "First, later, by one.")
+    one.sync()
+    skill = two.library.get("deploy")
+    change = PatchSkill("deploy", skill.content_hash, "Second by two.", "Second by both.", ())
+    two.library.patch_by_user(change)
+    assert words(two.sync()) == {"deploy": "merged"}
+    one.sync()
+    for home in (one, two):
+        assert home.names() == ["deploy"]
+        body = home.library.get("deploy").body
+        assert "First, later, by one.\n\nSecond by both." in body
+
+
+@pytest.mark.parametrize("direction", ["both", "pull"])
+def test_a_skill_that_is_removed_while_it_waits_comes_back_as_the_remote_has_it(
+    make_home: MakeHome, direction: str
+) -> None:
+    one, two = make_home("one"), make_home("two", direction=direction)
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    one.patch("deploy", "Second step.", "Second by one.")
+    two.patch("deploy", "Second step.", "Second by two.")
+    one.sync()
+    two.sync()
+    shutil.rmtree(Path(two.library.get("deploy").path).parent)
+    two.sync()
+    assert "Second by one." in two.library.get("deploy").body
+    assert two.names() == ["deploy"]
+    assert two.sync().outcomes == []
+    if direction == "both":
+        two.edit("deploy", "Second by one.", "Second by two.")
+        assert words(two.sync(), "out") == {"deploy": "sent"}
 
 
 def test_an_edit_by_hand_wins_at_home(make_home: MakeHome) -> None:
