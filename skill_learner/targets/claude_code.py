@@ -143,12 +143,15 @@ def command_line(event: str) -> str:
 
 
 def exec_form(event: str, launch: "list[str]") -> "dict[str, Any]":
-    """The hook entry for Windows, which has no sh: program and arguments, no shell.
+    """The hook entry for Windows, which has no sh: program and arguments, no shell of the editor's.
 
     launch: interpreter, options, entry script, package root, state folder (see
     hook_runtime.launcher.launch_arguments). Not path-free, so it belongs in settings.local.json.
     """
-    return {"type": "command", "command": launch[0], "args": [*launch[1:], NAME, event]}
+    from skill_learner.targets.windows_line import guarded
+
+    words = [*(guarded(launch) or launch), NAME, event]
+    return {"type": "command", "command": words[0], "args": words[1:]}
 
 
 def settings_entry(event: str) -> "dict[str, Any]":

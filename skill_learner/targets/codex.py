@@ -63,6 +63,8 @@ LIMITS = (
     "typed (counted once the session is reviewed).",
     "AGENTS.md is read up to 32 KiB, all of its levels taken together.",
     "Where CODEX_HOME is not ~/.codex, `--user` writes to a folder that Codex does not read.",
+    "On Windows Codex starts no hook whose program's path needs quotes: install Python and "
+    "skill-learner below folders without spaces.",
     "After uninstall, Codex keeps the hashes of the hooks it trusted in its config.toml.",
 )
 
@@ -199,8 +201,15 @@ def settings_entry(event: str) -> "dict[str, Any]":
 
 
 def windows_entry(event: str, launch: "list[str]") -> "dict[str, Any]":
-    words = " ".join(f'"{word}"' for word in launch)
-    return _group(f"{words} {NAME} {event}", event)
+    """Codex gives the line to PowerShell or to cmd, each of which starts no program that stands in
+    quotes; so it is words without any, wherever the paths allow."""
+    from skill_learner.targets.windows_line import guarded, needs_no_quotes
+
+    words = guarded(launch) or launch
+    if all(map(needs_no_quotes, words)):
+        return _group(" ".join([*words, NAME, event]), event)
+    words = [f'"{word}"' for word in launch]
+    return _group(" ".join([*words, NAME, event]), event)
 
 
 def _group(command: str, event: str) -> "dict[str, Any]":
@@ -220,8 +229,9 @@ def is_our_hook(hook: "Mapping[str, Any]") -> bool:
     text = command.strip()
     if is_launching(text, NAME, "exec sh -c '", "'"):
         return True
-    _, entry, rest = text.replace("\\", "/").partition('/hooks/entry.py"')
-    return text.startswith('"') and bool(entry) and rest.split()[-2:-1] == [NAME]
+    before, entry, rest = text.replace("\\", "/").rpartition("/hooks/entry.py")
+    starts = text.startswith('"') or " /d /c if exist " in before
+    return starts and bool(entry) and rest.split()[-2:-1] == [NAME]
 
 
 def settings_faults(settings: "Any") -> "list[str]":

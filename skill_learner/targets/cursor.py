@@ -250,9 +250,11 @@ def settings_entry(event: str) -> "dict[str, Any]":
 
 
 def windows_entry(event: str, launch: "list[str]") -> "dict[str, Any]":
-    """For PowerShell, which runs hooks on Windows."""
+    """For PowerShell, which runs hooks on Windows. What comes of the call does not count: it fails
+    where interpreter or package are gone. Nothing stands before it, for that might read the
+    payload."""
     words = " ".join(_powershell_quoted(word) for word in (*launch, NAME, event))
-    return {"command": f"& {words}", "timeout": 30}
+    return {"command": f"& {words}; exit 0", "timeout": 30}
 
 
 def _powershell_quoted(word: str) -> str:

@@ -228,7 +228,9 @@ def powershell_words(command: str) -> list[str]:
 def test_powershell_gets_every_word_as_it_is() -> None:
     launch = [NASTY[0], "-I", "-S", *NASTY[1:]]
     entry = target.windows_entry("stop", launch)
-    assert powershell_words(entry["command"]) == [*launch, "cursor", "stop"]
+    call, _, after = entry["command"].rpartition("; ")
+    assert powershell_words(call) == [*launch, "cursor", "stop"]
+    assert after == "exit 0"  # also where the interpreter or the package is gone
 
 
 @pytest.mark.process

@@ -22,7 +22,7 @@ from skill_learner import files, processes, windows
 from skill_learner.hook_runtime import windows_paths
 from skill_learner.hook_runtime.project_key import project_key, safe_name
 from skill_learner.install import links
-from skill_learner.targets import TARGETS, get_target
+from skill_learner.targets import TARGETS, get_target, windows_line
 
 ROOT = Path(__file__).resolve().parents[2]
 GONE = 2**22 + 12345  # no process has this number
@@ -391,6 +391,68 @@ def test_without_the_privilege_for_symlinks_skills_are_junctions_or_copies(
 
 
 # -- what is registered --------------------------------------------------------------------------
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("gone", ["interpreter", "entry"])
+def test_a_hook_whose_package_is_gone_leaves_quietly(hooks: WindowsSandbox, gone: str) -> None:
+    """Python ends with 2 where the script is gone, which editors take for a refusal."""
+    hooks.run("UserPromptSubmit")
+    assert len(hooks.records()) == 1
+    if gone == "entry":
+        hooks.entry.unlink()
+    else:
+        hooks.interpreter = hooks.home / "gone" / "python.exe"
+    assert hooks.run("UserPromptSubmit") == b""
+    assert len(hooks.records()) == 1
+
+
+def spawned(words: list[str]) -> str:
+    """The command line that a program makes of words: quotes around those with spaces (libuv)."""
+    return " ".join(f'"{word}"' if " " in word else word for word in words)
+
+
+def cmd_words(line: str) -> list[str]:
+    """The words behind `/c` as cmd reads them; a character that it would not take as it stands, and
+    a first quote, which it would take away, are refused."""
+    text = line.partition(" /c ")[2]
+    assert not text.startswith('"')
+    assert "%" not in text
+    parts = text.split('"')
+    assert all(c not in part for part in parts[::2] for c in "&|<>^()@,;=")
+    return [
+        word
+        for number, part in enumerate(parts)
+        for word in ([part] if number % 2 else part.split())
+    ]
+
+
+@pytest.mark.parametrize("folder", ["py", "Program Files (x86)", "O'Brien & Söhne", "a&b", "50%"])
+def test_cmd_reads_each_word_of_the_guard_as_it_is(folder: str) -> None:
+    python, entry = f"C:\\{folder}\\python.exe", f"C:\\{folder}\\hooks\\entry.py"
+    launch = [python, "-I", "-S", entry, f"C:\\{folder}", "C:\\s"]
+    words = windows_line.guarded(launch)
+    if folder in ("a&b", "50%"):
+        assert words is None
+        (hook,) = get_target("claude-code").windows_entry("Stop", launch)["hooks"]
+        assert [hook["command"], *hook["args"]] == [*launch, "claude-code", "Stop"]
+        return
+    assert words is not None
+    assert cmd_words(spawned(words)) == ["if", "exist", python, "if", "exist", entry, *launch]
+
+
+@pytest.mark.parametrize(
+    ("folder", "quoted"), [("C:\\py\\3.12", False), ("C:\\a b", True), ("C:\\a$b", True)]
+)
+def test_codex_gets_no_quotes_where_none_are_needed(folder: str, quoted: bool) -> None:
+    """PowerShell takes a line that begins with one for a text, cmd for the name of a program."""
+    launch = [f"{folder}\\python.exe", "-I", "-S", f"{folder}\\hooks\\entry.py", folder, "C:\\s"]
+    codex = get_target("codex")
+    (hook,) = codex.windows_entry("Stop", launch)["hooks"]
+    assert codex.is_our_hook(hook)
+    assert ('"' in hook["command"]) is quoted
+    if not quoted:
+        assert hook["command"].split() == [*(windows_line.guarded(launch) or ()), "codex", "Stop"]
 
 
 @pytest.mark.parametrize(

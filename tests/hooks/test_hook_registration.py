@@ -70,15 +70,27 @@ def test_foreign_commands_are_not_ours(command: str) -> None:
     assert not is_our_command(command)
 
 
-def test_exec_form_has_no_shell(tmp_path: Path) -> None:
+def test_exec_form_looks_first_whether_there_is_anything_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMSPEC", "C:\\Windows\\system32\\cmd.exe")
     launch = launch_arguments(
         tmp_path / "python.exe", tmp_path / "hooks" / "entry.py", tmp_path / "state", tmp_path
     )
     hook = exec_form("Stop", launch)
     assert hook == {
         "type": "command",
-        "command": str(tmp_path / "python.exe"),
+        "command": "C:\\Windows\\system32\\cmd.exe",
         "args": [
+            "/d",
+            "/c",
+            "if",
+            "exist",
+            str(tmp_path / "python.exe"),
+            "if",
+            "exist",
+            str(tmp_path / "hooks" / "entry.py"),
+            str(tmp_path / "python.exe"),
             "-I",
             "-S",
             str(tmp_path / "hooks" / "entry.py"),

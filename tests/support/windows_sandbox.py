@@ -85,7 +85,19 @@ class WindowsSandbox(HookSandbox):
     def command(self, event: str) -> list[str]:
         launch = launch_arguments(self.interpreter, self.entry, self.state, CHECKOUT)
         (hook,) = get_target("claude-code").windows_entry(event, launch)["hooks"]
-        return [hook["command"], *hook["args"]]
+        return [str(self._played_shell()), *hook["args"]]
+
+    def _played_shell(self) -> Path:
+        """cmd, as far as the registered words need it: `/d /c if exist <file> … <program> …`."""
+        path = self.home / "cmd"
+        if path.exists():
+            return path
+        path.write_text(
+            "#!/bin/sh\nshift 2\n"
+            'while [ "$1 $2" = "if exist" ]; do [ -e "$3" ] || exit 0; shift 3; done\nexec "$@"\n'
+        )
+        path.chmod(0o755)
+        return path
 
     def wishes(self) -> list[str]:
         """The reviews that were started, each as environment, command line and flags."""
