@@ -70,6 +70,15 @@ def load_consent(paths: StatePaths) -> Consent | None:
         return None
 
 
+def withdraw_consent(paths: StatePaths) -> bool:
+    """Whether there was anything to withdraw, readable or not. Reviews ask for each job."""
+    try:
+        paths.consent.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def save_consent(
     paths: StatePaths, provider: str, model: str, daily_reviews: int, daily_tokens: int
 ) -> Consent:

@@ -127,7 +127,8 @@ def reviewer_name(config: ReviewSettings, environ: Mapping[str, str] = os.enviro
     from skill_learner.providers import choose_provider
 
     consent = load_consent(config.paths)
-    return choose_provider(config, environ, consent.provider if consent else None)
+    stands = consent is not None and consent.covers(consent.provider)
+    return choose_provider(config, environ, consent.provider if consent and stands else None)
 
 
 def build_services(config: SkillLearnerConfig, project_dir: Path | None) -> PipelineServices:

@@ -44,6 +44,7 @@ def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
 
 
 def _reviewer(config: SkillLearnerConfig) -> Finding:
+    from skill_learner.cli.consent import basis
     from skill_learner.providers import what_is_missing
     from skill_learner.wiring import reviewer_name
 
@@ -51,7 +52,7 @@ def _reviewer(config: SkillLearnerConfig) -> Finding:
     missing = what_is_missing(name, config, os.environ)
     if missing:
         return Finding("reviewer", FAULT, f"{name} cannot work: {missing}", "or set `provider`")
-    return Finding("reviewer", OK, name)
+    return Finding("reviewer", OK, name + basis(config, name, before=", "))
 
 
 def _unreviewed(config: SkillLearnerConfig, queued: set[str]) -> Iterator[Finding]:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "remote": ("remote", "Repositories and databases the library is shared with."),
     "sync": ("sync", "Bring the library and its remotes up to date."),
     "config": ("config", "The settings in force."),
+    "consent": ("consent", "What reviews send, to whom, and how to withdraw your leave."),
     "trust": ("trust", "Let a project's settings file set every key, as it is now."),
     "reindex": ("reindex", "Make the search index anew."),
     "project": ("project", "Projects that were moved."),

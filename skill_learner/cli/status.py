@@ -44,6 +44,7 @@ def command(project_dir: Path, everywhere: bool, as_json: bool) -> None:
 
 def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     """Everything that `status` knows, as plain data."""
+    from skill_learner.cli.consent import basis
     from skill_learner.cli.installs import (
         install_data,
         install_warnings,
@@ -77,7 +78,8 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         "skills": {state: states[state] for state in ("active", "candidate", "archived")},
         "proposals": len(library.proposals.all()),
         "listing": listings_of(config, project_dir),
-        "reviewer": reviewer_name(config),
+        "reviewer": (reviewer := reviewer_name(config)),
+        "reviewer_by": basis(config, reviewer),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},
         "remotes": remotes_of(config),
@@ -164,7 +166,7 @@ def _show(data: dict[str, Any], told: Sequence[str]) -> None:
             "journals": f"{journals['count']}, {journals['bytes'] / 1e6:.1f} MB, "
             f"last event {when(journals['last_event'])}",
             "reviews": ", ".join(f"{n} {name}" for name, n in counts.items()) or "none yet",
-            "reviewer": data["reviewer"],
+            "reviewer": ", ".join(filter(None, (data["reviewer"], data["reviewer_by"]))),
             "skills": f"{skills['active']} active, {counted(skills['candidate'], 'candidate')}, "
             f"{skills['archived']} archived",
             **({"proposals": _waiting(data["proposals"])} if data["proposals"] else {}),

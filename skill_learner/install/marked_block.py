@@ -13,6 +13,7 @@ from typing import NoReturn
 from skill_learner.errors import InstallError
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)")
+_COMMENT = re.compile(rb"\s*<!--.*-->\s*")
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -48,8 +49,10 @@ def read_block(data: bytes, style: BlockStyle, path: Path) -> bytes | None:
 
 def put_block(data: bytes, body: bytes, style: BlockStyle, path: Path) -> bytes:
     """Return the text with the block holding `body`: replaced where it stands, else at the end.
-    Everything outside stays byte for byte. Raises InstallError as `read_block` does."""
+    Everything outside stays byte for byte. Raises InstallError as `read_block` does, and where
+    another tool's marker stands within the block, which would go with it."""
     place = _find(data, style, path, appending=True)
+    _refuse_foreign_lines(data, place, style, path)
     newline = _newline_of(data[place.start : place.end] if place else data)
     lines = [style.begin, *body.rstrip(b"\n").split(b"\n"), style.end]
     block = newline.join(lines)
@@ -68,6 +71,7 @@ def take_block(data: bytes, style: BlockStyle, path: Path, before: bytes | None 
     place = _find(data, style, path)
     if place is None:
         return data
+    _refuse_foreign_lines(data, place, style, path)
     head, tail = data[: place.start], data[place.end :]
     newline = _newline_of(data[place.start : place.end])
     if before is not None and head + tail == before + _gap(before, style, newline):
@@ -76,6 +80,19 @@ def take_block(data: bytes, style: BlockStyle, path: Path, before: bytes | None 
     if ours_in_front and (before is None or not before.endswith(newline * 2)):
         head = head[: -len(newline)]
     return head + tail
+
+
+def _refuse_foreign_lines(data: bytes, place: _Place | None, style: BlockStyle, path: Path) -> None:
+    """A block that another tool put into ours, or the half of one: what we write holds no comment."""
+    if place is None or not style.fences:
+        return
+    number = data.count(b"\n", 0, place.start) + 1
+    for line in data[place.start : place.end].split(b"\n"):
+        if _COMMENT.fullmatch(line) and line.strip() not in (style.begin, style.end):
+            _refuse(
+                path, number, f"within skill-learner's block stands what is not its own: {line!r}"
+            )
+        number += 1
 
 
 def _gap(data: bytes, style: BlockStyle, newline: bytes) -> bytes:

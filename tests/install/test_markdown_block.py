@@ -51,6 +51,33 @@ def test_the_block_is_replaced_where_the_user_moved_it() -> None:
     assert take_block(moved, PATH, b"above\nbelow\n") == b"above\nbelow\n"
 
 
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
+def test_within_another_tools_block_it_stays_where_it_stands(newline: bytes) -> None:
+    """Out of there it could only go by a change of what lies between the other tool's markers. When
+    that tool writes its block anew without ours, ours comes to the end, as on the first day."""
+    theirs = newline.join(
+        [
+            b"<!-- other:begin -->",
+            b"theirs",
+            BEGIN,
+            b"old",
+            END,
+            b"",
+            b"more",
+            b"<!-- other:end -->",
+        ]
+    )
+    text = b"mine" + newline + theirs + newline + b"  last"
+    new = put_block(text, "new", PATH)
+    assert new == text.replace(b"old", b"new")
+    assert put_block(new, "new", PATH) == new
+    ours = newline.join([BEGIN, b"old", END, b""])
+    assert take_block(text, PATH) == text.replace(ours, b"")
+    anew = b"mine" + newline + b"<!-- other:begin -->" + newline + b"<!-- other:end -->" + newline
+    assert put_block(anew, "new", PATH).startswith(anew)
+    assert read_block(put_block(anew, "new", PATH), PATH) == b"new"
+
+
 def test_a_block_at_the_very_end_needs_no_newline() -> None:
     text = b"above\n\n" + BEGIN + b"\nold\n" + END
     assert put_block(text, "new", PATH) == text.replace(b"old", b"new")
