@@ -45,8 +45,8 @@ _HIDDEN = re.compile(
     r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]+)"
     r"|(?P<soft>\u00ad{2,})"
 )
-_MAY_HIDE = re.compile("[^\t\n\r\x20-\x7e]")
-"""Nothing is hidden in plain ASCII lines; one class is searched several times as fast as seven."""
+_PLAIN = b"\t\n\r" + bytes(range(0x20, 0x7F))
+"""Nothing is hidden in plain ASCII lines; to drop these is quicker than to search for others."""
 _HIDDEN_REASONS = {
     "zero": "zero-width characters",
     "bidi": "characters that turn the direction of text",
@@ -65,7 +65,7 @@ _BLACK_FLAG = "\U0001f3f4"
 
 
 def _hidden(text: str) -> Iterator[InjectionFinding]:
-    if not _MAY_HIDE.search(text):
+    if text.isascii() and not text.encode("ascii").translate(None, _PLAIN):
         return
     for match in _HIDDEN.finditer(text):
         kind = match.lastgroup or ""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from skill_learner.learning import injection
+from skill_learner.learning.injection_rules import folded
 from skill_learner.remotes.home_skills import HomeSkill, unpack
 from skill_learner.remotes.merging import merge
 from skill_learner.remotes.settings import RemoteSettings
@@ -25,6 +26,8 @@ from skill_learner.remotes.sync_state import Pair
 EMPTY: Mapping[str, str] = {}
 Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]
 _OUR_MARKERS = re.compile(r"<!--\s*/?skill-learner|skill-learner[:-](?:begin|end|index)\b", re.I)
+_OUR_NAME = "skill-learner"
+"""Stands in every marker of ours; a search for it is many times as fast as one for a marker."""
 _MOST_DESCRIPTION = 1024
 _KEY_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _POWERS = frozenset(
@@ -61,7 +64,7 @@ def suspicions(shared: SharedSkill, accepted: Mapping[str, str] = EMPTY) -> list
         for path, file in shared.attachments.items()
     ]
     found = [f.reason for text in texts for f in injection.findings(text) if f.kind != "open fence"]
-    if any(map(_OUR_MARKERS.search, texts)):
+    if any(_OUR_NAME in folded(text) and _OUR_MARKERS.search(text) for text in texts):
         found.append("holds our own markers")
     found += [
         f"its front matter key {key!r} gives it powers"

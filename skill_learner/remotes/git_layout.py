@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from skill_learner.exchange.safe_files import (
     MOST_BYTES,
@@ -33,8 +33,7 @@ _FIRST_FILES = {
 }
 
 
-@dataclass(frozen=True)
-class _Blob:
+class _Blob(NamedTuple):
     mode: str
     id: str
     size: int
@@ -131,11 +130,10 @@ def counters_file(counters: Mapping[CounterKey, int]) -> bytes:
 def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> Iterator[_Blob]:
     paths = [f"{SKILLS}/{name}" for name in names] if len(names) <= _FEW else [SKILLS]
     raw = git.run("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths)
-    for entry in filter(None, raw.split(b"\0")):
-        head, _, path = entry.partition(b"\t")
+    for entry in filter(None, raw.decode("utf-8", "surrogateescape").split("\0")):
+        head, _, path = entry.partition("\t")
         mode, _, blob, size = head.split()
-        number = int(size) if size.isdigit() else 0
-        yield _Blob(mode.decode(), blob.decode(), number, path.decode("utf-8", "surrogateescape"))
+        yield _Blob(mode, blob, int(size) if size.isdigit() else 0, path)
 
 
 def _fault(name: str, blobs: Sequence[_Blob], size: int) -> str:
@@ -166,7 +164,7 @@ def _batches(
 
 def _read(git: GitProgram, blobs: Sequence[_Blob]) -> dict[str, bytes]:
     ids = dict.fromkeys(blob.id for blob in blobs)
-    raw = git.run("cat-file", "--batch", data="".join(f"{i}\n" for i in ids).encode())
+    raw = git.run("cat-file", "--batch", "--buffer", data="".join(f"{i}\n" for i in ids).encode())
     found: dict[str, bytes] = {}
     position = 0
     for wanted in ids:

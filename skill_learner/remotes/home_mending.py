@@ -10,7 +10,7 @@ from skill_learner.remotes.home_skills import HomeSkills, unpack
 from skill_learner.remotes.protocol import RemoteSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED
-from skill_learner.skills.intake import ArrivingSkill
+from skill_learner.skills.arriving_skill import ArrivingSkill
 
 
 def note_arrivals_again(homes: HomeSkills, state: SyncState) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,8 @@ from skill_learner.remotes.shared_skill import (
     with_lineage,
 )
 from skill_learner.remotes.sync_state import Pair
-from skill_learner.skills.intake import SYNC, SkillIntake
+from skill_learner.skills.arriving_skill import SYNC
+from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.skills.reader import PREFIX, StoredSkill
 from skill_learner.skills.validation import name_faults
@@ -99,7 +100,7 @@ class HomeSkills:
         self.intake = intake
         self.scopes = scopes
         self.machine = machine
-        self._redactor = redactor
+        self.redactor = redactor
 
     def change_scope(self, old: str, new: str) -> None:
         SkillLibrary(self.intake.skills_dir).change_scope(old, new)
@@ -147,8 +148,8 @@ class HomeSkills:
             state=state,
             scope=scope,
             sessions=hashed_sessions(skill.sessions),
-            trigger_key=self._redactor.redact(skill.trigger_key),
-            remedy_key=self._redactor.redact(skill.remedy_key),
+            trigger_key=self.redactor.redact(skill.trigger_key),
+            remedy_key=self.redactor.redact(skill.remedy_key),
             origin=skill.origin.split(_VIA)[0],
             unverified=stored.known.unverified,
             approved=approved or (base is not None and base.approved),
@@ -157,25 +158,11 @@ class HomeSkills:
         )
         return HomeSkill(stored, shared)
 
-    def as_sent(self, shared: SharedSkill) -> SharedSkill:
-        """What a skill that was just written as it came would be sent as."""
-        sessions = hashed_sessions(shared.sessions)
-        if sessions == shared.sessions and not (shared.trigger_key or shared.remedy_key):
-            return shared
-        return replace(
-            shared,
-            sessions=sessions,
-            trigger_key=self._redactor.redact(shared.trigger_key),
-            remedy_key=self._redactor.redact(shared.remedy_key),
-        )
-
     def leaving(self, home: HomeSkill, pair: Pair | None, lineage: tuple[str, ...]) -> SharedSkill:
         """The skill as it is sent: with its history, redacted, and its lineage."""
         base = unpack(pair.base) if pair is not None else None
         own = tuple(
-            SharedChange(
-                c.version, c.action, self._redactor.redact(c.why)[:300], self.machine, c.at
-            )
+            SharedChange(c.version, c.action, self.redactor.redact(c.why)[:300], self.machine, c.at)
             for c in self.intake.changes(home.name)
             if c.action != SYNC
         )
@@ -198,7 +185,7 @@ class HomeSkills:
             shared.files()
         except SkillLearnerError as problem:
             return problem.message
-        kinds = sorted({found.kind for text in texts for found in self._redactor.findings(text)})
+        kinds = sorted({found.kind for text in texts for found in self.redactor.findings(text)})
         if kinds:
             return "it holds what must not leave this machine: " + ", ".join(kinds)
         return ""
@@ -222,22 +209,28 @@ def _texts(shared: SharedSkill) -> list[str]:
 # -- packed, for the memory of a remote -----------------------------------------------------------
 
 
+_WORTH_PRESSING = 2048
+"""Bytes below which pressing takes longer than writing."""
+_PLAIN_FIELDS = tuple(
+    one.name
+    for one in fields(SharedSkill)
+    if one.name not in ("attachments", "history", "metadata", "further")
+)
+
+
 def pack(shared: SharedSkill) -> bytes:
-    values: dict[str, Any] = {
-        name: getattr(shared, name)
-        for name in shared.__dataclass_fields__
-        if name not in ("attachments", "history", "metadata", "further")
-    }
+    values: dict[str, Any] = {name: getattr(shared, name) for name in _PLAIN_FIELDS}
     values["metadata"], values["further"] = dict(shared.metadata), dict(shared.further)
-    values["history"] = [asdict(change) for change in shared.history]
+    values["history"] = [vars(change) for change in shared.history]
     values["attachments"] = {
         path: [file.data.hex(), file.executable] for path, file in shared.attachments.items()
     }
-    return zlib.compress(json.dumps(values).encode(), 1)
+    data = json.dumps(values).encode()
+    return data if len(data) < _WORTH_PRESSING else zlib.compress(data, 1)
 
 
 def unpack(data: bytes) -> SharedSkill:
-    values = json.loads(zlib.decompress(data))
+    values = json.loads(data if data.startswith(b"{") else zlib.decompress(data))
     values["history"] = tuple(SharedChange(**change) for change in values["history"])
     values["attachments"] = {
         path: SkillFileData(bytes.fromhex(text), executable)

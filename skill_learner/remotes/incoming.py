@@ -2,51 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError, SkillLearnerError
-from skill_learner.models import Skill
 from skill_learner.remotes import arriving
+from skill_learner.remotes.arrival_form import Terms, as_home_is
+from skill_learner.remotes.arrival_workers import arrivals
 from skill_learner.remotes.arriving import Arrival
-from skill_learner.remotes.home_skills import (
-    HomeSkill,
-    HomeSkills,
-    origin_of,
-    pack,
-    unpack,
-    wanted,
-)
+from skill_learner.remotes.first_arrivals import PlainSkill, may_be_first, plain
+from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
 from skill_learner.remotes.other_names import other_names
 from skill_learner.remotes.outcomes import WORDS, Outcome
 from skill_learner.remotes.protocol import RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
-from skill_learner.remotes.shared_skill import (
-    MOST_SESSIONS,
-    SharedSkill,
-    hashed_sessions,
-    read_shared,
-)
+from skill_learner.remotes.shared_skill import SharedSkill, read_shared
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED, Waiting
+from skill_learner.skills.arrivals import ArrivedEntry
+from skill_learner.skills.arriving_skill import ReadySkill, made_ready
+from skill_learner.skills.bulk import BulkIntake
 from skill_learner.skills.history import now
-from skill_learner.skills.intake import ArrivingSkill, NewSkill
-from skill_learner.skills.records import SkillRecord
 
 
 @dataclass
 class _Batch:
     """Pairs and lineages that are written down together once the files are on disk."""
 
+    bulk: BulkIntake
+    knows: Callable[[str], bool]
+    at: str
     pairs: dict[str, Pair] = field(default_factory=dict)
     lineage: dict[str, set[str]] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     unpaired: set[str] = field(default_factory=set)
-    new: dict[str, NewSkill] = field(default_factory=dict)
 
 
-BATCH = 1000
+BATCH = 10_000
 _NOT_HERE = ("create", "rename", "ignore")
 
 
@@ -64,10 +58,13 @@ class Incoming:
         self._intake = homes.intake
         self._state = state
         self._dry = dry_run
+        self._terms = Terms(settings, homes.scopes, homes.redactor)
         self._waiting = Waiting(settings, homes.intake)
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
+        self.alone: set[str] = set()
+        """Those of them without further files."""
         self.to_ask_again: set[str] = set()
         """Remote's names of skills that a fault of this machine kept from being taken."""
 
@@ -77,36 +74,84 @@ class Incoming:
         pairs = self._state.pairs()
         done: list[Outcome] = []
         for start in range(0, len(skills), BATCH):
-            batch = _Batch()
-            with self._intake.locked():
-                batch.taken = self._intake.taken_names()
+            some = skills[start : start + BATCH]
+            with self._intake.locked(), self._batch() as batch:
                 paired = {pair.local.casefold() for pair in pairs.values()}
                 batch.unpaired = {n for n in batch.taken - paired if n[0] != "."}
-                for skill in skills[start : start + BATCH]:
-                    try:
-                        self._take_one(skill, pairs.get(skill.name), batch)
-                        self.to_ask_again.discard(skill.name)
-                    except (SkillLearnerError, OSError) as problem:
-                        if not isinstance(problem, SkillFormatError):
-                            self.to_ask_again.add(skill.name)
-                        why = getattr(problem, "message", str(problem))
-                        batch.outcomes.append(Outcome("in", skill.name[:80], "refused", why))
+                self._take_some(some, pairs, batch)
+                self.fresh.update(batch.bulk.commit())
                 if not self._dry:
-                    made = self._intake.create_many(batch.new, f"remote:{self._settings.name}")
-                    self.fresh.update(made)
                     self._state.save_lineage(batch.lineage)
                     self._state.save_pairs(batch.pairs.values())
             pairs.update(batch.pairs)
-            done += batch.outcomes
+            done += [batch.outcomes[s.name] for s in some if s.name in batch.outcomes]
         return done
+
+    @contextlib.contextmanager
+    def _batch(self) -> Iterator[_Batch]:
+        with self._intake.bulk() as bulk:
+            taken = self._intake.taken_names()
+            yield _Batch(bulk, self._intake.may_know(), now(), taken=taken)
+
+    def _take_some(
+        self, skills: Sequence[RemoteSkill], pairs: Mapping[str, Pair], batch: _Batch
+    ) -> None:
+        others = skills
+        if not self._dry:
+            new = (s for s in skills if may_be_first(s) and s.name not in pairs)
+            first = {s.name: s for s in new if not self._knows(s.name, batch)}
+            others = [s for s in skills if first.get(s.name) is not s]
+            batch.taken.update(first)
+            self._take_first([plain(s) for s in first.values()], batch)
+        for skill in others:
+            try:
+                self._take_one(skill, pairs.get(skill.name), batch)
+                self.to_ask_again.discard(skill.name)
+            except (SkillLearnerError, OSError) as problem:
+                is_theirs = isinstance(problem, SkillFormatError)
+                why = getattr(problem, "message", str(problem))
+                self._refuse(skill.name, why, batch, ask_again=not is_theirs)
+
+    def _knows(self, name: str, batch: _Batch) -> bool:
+        """Whether anything here bears that name, or might be the skill of that name."""
+        if name in batch.taken or batch.knows(name):
+            return True
+        others = other_names(name, self._settings.name, batch.taken)
+        return bool(batch.unpaired) and not batch.unpaired.isdisjoint(others)
+
+    def _take_first(self, skills: Sequence[PlainSkill], batch: _Batch) -> None:
+        """Skills whose names nobody here knows."""
+        bulk = batch.bulk
+        found = arrivals(skills, self._terms, batch.at, bulk.root, bulk.plan)
+        with contextlib.closing(found):
+            for one, mark in found:
+                if one.kind == "refused":
+                    self._refuse(one.name, one.why, batch, ask_again=one.ask_again)
+                    continue
+                self.to_ask_again.discard(one.name)
+                if one.kind != "create":
+                    continue
+                noted = ArrivedEntry(*one.noted)
+                if one.attachments:
+                    bulk.put(ReadySkill(one.name, one.data, noted, one.attachments))
+                else:
+                    bulk.add_written(noted, one.size, mark)
+                    self.alone.add(one.name)
+                batch.pairs[one.name] = Pair(*one.pair)
+                batch.lineage[one.name] = set(one.lineage)
+                batch.outcomes[one.name] = Outcome("in", one.name, WORDS["create"], one.why)
+
+    def _refuse(self, name: str, why: str, batch: _Batch, *, ask_again: bool = False) -> None:
+        if ask_again:
+            self.to_ask_again.add(name)
+        batch.outcomes[name] = Outcome("in", name[:80], "refused", why)
 
     def settle(self, pair: Pair, *, take: bool) -> Outcome:
         """End a wait: `take` the remote's version, or keep home's and send it next."""
         settled = replace(
             pair, token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
         )
-        batch = _Batch()
-        with self._intake.locked():
+        with self._intake.locked(), self._batch() as batch:
             home = self._homes.find(pair.local, pair)
             if take and home is not None:
                 theirs = unpack(pair.parked_base)
@@ -129,7 +174,7 @@ class Incoming:
         if known and skill.token and not skill.fault:
             return
         if skill.fault:
-            batch.outcomes.append(Outcome("in", skill.name[:80], "refused", skill.fault))
+            self._refuse(skill.name, skill.fault, batch)
             return
         if skill.lost:
             if pair is not None:
@@ -177,7 +222,7 @@ class Incoming:
         word = WORDS[arrival.kind]
         if self._dry:
             word = f"would be {word}" if arrival.kind != "same" else word
-            batch.outcomes.append(Outcome("in", skill.name, word, arrival.why))
+            batch.outcomes[skill.name] = Outcome("in", skill.name, word, arrival.why)
             return
         born = pair.born if pair is not None else ("home" if home is not None else "remote")
         fresh = Pair(skill.name, "", skill.token, pack(arrival.base), "", "", "", born)
@@ -196,20 +241,21 @@ class Incoming:
         if arrival.kind != "same" or pair is None:
             local = batch.pairs[skill.name].local
             detail = arrival.why if local == skill.name else f"as {local}; {arrival.why}"
-            batch.outcomes.append(Outcome("in", skill.name, word, detail.strip("; ")))
+            batch.outcomes[skill.name] = Outcome("in", skill.name, word, detail.strip("; "))
 
     def _create(self, pair: Pair, arrival: Arrival, batch: _Batch) -> None:
-        """Plan a new skill; the batch writes it. What home will look like is known beforehand."""
+        """A new skill, under a name that is free here."""
         shared = arrival.skill or arrival.base
         local = self._intake.plan_name(shared.name, self._settings.name, batch.taken)
-        arriving = self._arriving(shared, arrival.state, None)
-        batch.new[local] = NewSkill(arriving, self._why(shared, arrival.why))
+        version = self._intake.next_version(local) if batch.knows(local) else 1
+        new, digest = self._terms.new(arrival)
+        batch.bulk.put(made_ready(local, new, self._terms.actor, version, batch.at))
         batch.pairs[pair.name] = replace(
             pair,
             local=local,
-            local_hash=self._homes.as_sent(shared).digest,
+            local_hash=digest,
             local_state=arrival.state,
-            local_scope=arriving.record.scope,
+            local_scope=new.arriving.record.scope,
         )
         batch.lineage.setdefault(local, set()).update((*shared.lineage, shared.text_digest))
 
@@ -219,10 +265,10 @@ class Incoming:
         shared = arrival.skill or arrival.base
         self._intake.update(
             home.name,
-            self._arriving(shared, arrival.state, home),
+            self._terms.arriving(shared, arrival.state, home),
             expected=home.stored.skill.content_hash,
-            actor=actor or f"remote:{self._settings.name}",
-            why=self._why(arrival.base, arrival.why),
+            actor=actor or self._terms.actor,
+            why=self._terms.told_why(arrival.base, arrival.why),
         )
         self._remember(replace(pair, local=home.name), home.name, shared, batch)
 
@@ -232,7 +278,7 @@ class Incoming:
         if stored is None:
             return
         base = unpack(pair.base)
-        pair = _as_home_is(pair, stored.skill, base, shared)
+        pair = as_home_is(pair, stored.skill, base, shared)
         digest = self._homes.shared(stored, pair).shared.digest
         merged = shared.digest != base.digest
         batch.pairs[pair.name] = replace(pair, local_hash="" if merged else digest)
@@ -240,61 +286,8 @@ class Incoming:
 
     def _note_same(self, pair: Pair, home: HomeSkill, batch: _Batch) -> None:
         base = unpack(pair.base)
-        pair = _as_home_is(replace(pair, local=home.name), home.stored.skill, base, home.shared)
+        pair = as_home_is(replace(pair, local=home.name), home.stored.skill, base, home.shared)
         digest = self._homes.shared(home.stored, pair).shared.digest
         same = digest == base.digest
         batch.pairs[pair.name] = replace(pair, local_hash=digest if same else "")
         batch.lineage.setdefault(home.name, set()).update((*base.lineage, base.text_digest))
-
-    # -- words and shapes ----------------------------------------------------------------------
-
-    def _why(self, shared: SharedSkill, why: str) -> str:
-        told = f"from {self._settings.name}, by {shared.by or 'an unknown machine'}"
-        last = shared.history[-1] if shared.history else None
-        told += f": {last.action}, {last.why}" if last is not None and last.why else ""
-        return f"{told}; {why}" if why else told
-
-    def _arriving(self, shared: SharedSkill, state: str, home: HomeSkill | None) -> ArrivingSkill:
-        stored = home.stored if home is not None else None
-        own = stored.skill.sessions if stored is not None else ()
-        known = set(hashed_sessions(own))
-        sessions = (*(s for s in shared.sessions if s not in known), *own)[-MOST_SESSIONS:]
-        keep = stored is not None and home is not None and "via " not in stored.skill.origin
-        scope = self._homes.scopes.home(shared.scope)
-        if home is not None and home.shared.scope == shared.scope:
-            scope = home.stored.skill.scope
-        record = SkillRecord(
-            hash="",
-            created=now(),
-            state=state,
-            sessions=sessions,
-            trigger_key=shared.trigger_key,
-            remedy_key=shared.remedy_key,
-            origin=stored.skill.origin
-            if stored is not None and keep
-            else origin_of(shared, self._settings.name),
-            scope=scope,
-            unverified=shared.unverified,
-        )
-        return ArrivingSkill(
-            description=shared.description,
-            body=shared.body,
-            license=shared.license,
-            metadata=shared.metadata,
-            attachments={p: (f.data, f.executable) for p, f in shared.attachments.items()},
-            record=record,
-            dropped=tuple(
-                sorted(set(home.shared.attachments) - set(shared.attachments)) if home else ()
-            ),
-            further=shared.further,
-        )
-
-
-def _as_home_is(pair: Pair, skill: Skill, base: SharedSkill, merged: SharedSkill) -> Pair:
-    """The pair with home's state and scope, as far as they stand for the remote's; where home
-    decided otherwise they are left open, so that its decision is sent."""
-    return replace(
-        pair,
-        local_state=str(skill.state) if merged.state == base.state else "",
-        local_scope=skill.scope if merged.scope == base.scope else "",
-    )

@@ -15,6 +15,7 @@ from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED, Waiting
 from skill_learner.skills.folder import ARCHIVE
+from skill_learner.skills.looks import size_told
 from skill_learner.skills.reader import UNDECIDED
 from skill_learner.usage import SkillUse
 
@@ -54,7 +55,7 @@ class Outgoing:
         pairs = self._state.pairs()
         by_local = {pair.local: pair for pair in pairs.values()}
         seen = self._state.seen()
-        stamps = self._homes.intake.stamps()
+        stamps = self._homes.intake.stamps(self._incoming.alone)
         found = Collected(gone=[key for key in seen if key not in stamps])
         for key, stamp in stamps.items():
             name = key.removeprefix(f"{ARCHIVE}/")
@@ -66,7 +67,8 @@ class Outgoing:
                 if held:
                     found.held.append(Outcome("stays", name, "held back", held))
                 continue
-            if self._incoming.fresh.get(name, -2) == self._homes.intake.size(name):
+            size = size_told(stamp) if stamp else self._homes.intake.size(name)
+            if self._incoming.fresh.get(name, -2) == size:
                 found.seen[key] = (stamp, "")
                 continue
             try:

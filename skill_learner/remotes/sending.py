@@ -142,10 +142,10 @@ class Sending:
         self._state.forget_sent(names)
 
     def _new_counters(self, collected: Collected) -> dict[CounterKey, int]:
-        pairs = self._state.pairs()
+        pairs = self._state.pairs() if (uses := self._uses()) else {}
         pairs.update({one.pair.name: one.pair for one in collected.leaving})
         known = self._state.counters()
-        own = own_counters(self._homes.machine, self._uses(), pairs)
+        own = own_counters(self._homes.machine, uses, pairs)
         return {key: value for key, value in own.items() if value > known.get(key, 0)}
 
 

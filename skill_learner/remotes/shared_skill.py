@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -99,7 +99,7 @@ class SharedSkill:
     def files(self) -> dict[str, SkillFileData]:
         """The files that travel; the same skill gives the same bytes."""
         told = {name: getattr(self, name) for name in _PROVENANCE}
-        told["history"] = [asdict(change) for change in self.history]
+        told["history"] = [vars(change) for change in self.history]
         provenance = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
         return {
             SKILL_FILE: SkillFileData(self.skill_file()),
@@ -126,6 +126,9 @@ _PROVENANCE = (
     *("state", "scope", "sessions", "trigger_key", "remedy_key", "origin", "unverified"),
     *("approved", "by", "version", "lineage"),
 )
+
+
+_CHANGE_TEXTS = tuple(item.name for item in fields(SharedChange) if item.name != "version")
 
 
 def read_shared(name: str, files: Files) -> SharedSkill:
@@ -226,17 +229,16 @@ def _texts(value: Any, most: int) -> list[str]:
 
 
 def _changes(value: Any) -> tuple[SharedChange, ...]:
-    names = [item.name for item in fields(SharedChange)]
     found = []
     for item in (value if isinstance(value, list) else [])[-MOST_CHANGES:]:
         if isinstance(item, dict) and isinstance(item.get("version"), int):
-            texts = {n: _clean(str(item.get(n, ""))) for n in names if n != "version"}
+            texts = {name: _clean(str(item.get(name, ""))) for name in _CHANGE_TEXTS}
             found.append(SharedChange(version=item["version"], **texts))
     return tuple(found)
 
 
 def _clean(text: str) -> str:
-    return _CONTROL.sub(" ", text)[:_LONGEST]
+    return (text if text.isprintable() else _CONTROL.sub(" ", text))[:_LONGEST]
 
 
 def _sha256(value: Any) -> str:

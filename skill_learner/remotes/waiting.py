@@ -10,7 +10,8 @@ from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.home_skills import HomeSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import Pair
-from skill_learner.skills.intake import ArrivingSkill, SkillIntake
+from skill_learner.skills.arriving_skill import ArrivingSkill
+from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.reader import UNDECIDED
 from skill_learner.skills.records import SkillRecord
 

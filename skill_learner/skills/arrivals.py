@@ -12,9 +12,8 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import ensure_private_dir
@@ -28,14 +27,28 @@ PRAGMA user_version = 1;
 _FileId = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class ArrivedEntry:
-    """A ledger line of a skill, and the bytes, by their hash, that it tells of."""
+class ArrivedEntry(NamedTuple):
+    """A ledger line of a skill, and the bytes, `packed`, with their hash, that it tells of."""
 
     name: str
     line: bytes
     digest: str
-    data: bytes
+    packed: bytes
+
+
+_OURS = b"---\n"
+"""What every SKILL.md of ours begins with, and nothing that zlib pressed does."""
+_WORTH_PRESSING = 2048
+"""Bytes below which pressing takes longer than writing."""
+
+
+def packed(data: bytes) -> bytes:
+    is_small = len(data) < _WORTH_PRESSING and data.startswith(_OURS)
+    return data if is_small else zlib.compress(data, 1)
+
+
+def _unpacked(data: bytes) -> bytes:
+    return data if data.startswith(_OURS) else zlib.decompress(data)
 
 
 class Arrivals:
@@ -72,7 +85,7 @@ class Arrivals:
             )
             connection.executemany(
                 "INSERT OR IGNORE INTO versions VALUES (?, ?)",
-                [(e.digest, zlib.compress(e.data, 1)) for e in rows],
+                [(e.digest, e.packed) for e in rows],
             )
 
     def lines(self, name: str) -> list[bytes]:
@@ -83,7 +96,7 @@ class Arrivals:
     def bytes_of(self, digest: str) -> bytes | None:
         for row in self._read("SELECT packed FROM versions WHERE hash = ?", digest):
             with contextlib.suppress(zlib.error):
-                return zlib.decompress(row[0])
+                return _unpacked(row[0])
         return None
 
     def names(self) -> dict[str, int]:

@@ -1,65 +1,162 @@
-"""Many new files at once: one wait for the disk instead of one a file.
+"""New skills, many at once: one transaction for what is noted of them, one wait for the disk.
 
-Everything is written under temporary names, then flushed, then renamed in the order in which it was
-put. A kill before the renames leaves temporary files; after one of them, what `writer` leaves.
+Every SKILL.md is written under a temporary name, then what the history tells of all is made
+durable, then the files are, then they get their names. A kill before that leaves folders with
+nothing but a temporary file, which count as none; after it, what `writer` leaves.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import secrets
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
-from skill_learner.files import DRAFT_SUFFIX, atomic_write
+from skill_learner.errors import LibraryError
+from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir
+from skill_learner.skills.arrivals import ArrivedEntry
+from skill_learner.skills.arriving_skill import Attachments, ReadySkill
+from skill_learner.skills.folder import SKILL_FILE
+from skill_learner.skills.history import History
+
+_STAGING = ".arriving"
 
 
-class BulkFiles:
-    def __init__(self) -> None:
+class BulkIntake:
+    """Within the library's lock. Use as a context manager: what was not committed is taken away."""
+
+    def __init__(self, root: Path, history: History) -> None:
+        self.root = str(root)
+        self._history = history
+        self._staging = root / _STAGING
+        self._token = secrets.token_hex(4)
+        self._marks = itertools.count()
+        self._planned: list[tuple[list[str], str]] = []
         self._renames: list[tuple[str, str]] = []
-        self._mark = secrets.token_hex(4)
+        self._noted: list[ArrivedEntry] = []
+        self._sizes: dict[str, int] = {}
 
-    def put(self, path: str, data: bytes, mode: int = 0o600) -> None:
-        """Write a file that `commit` will put in place. Its folder is there already."""
-        folder, _, name = path.rpartition(os.sep)
-        temporary = (
-            f"{folder}{os.sep}.{name[:40]}.{self._mark}-{len(self._renames):x}{DRAFT_SUFFIX}"
-        )
-        self._renames.append((temporary, path))
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            written = os.write(descriptor, data)
-            while written < len(data):
-                written += os.write(descriptor, data[written:])
-        finally:
-            os.close(descriptor)
+    def __enter__(self) -> BulkIntake:
+        shutil.rmtree(self._staging, ignore_errors=True)  # what a kill left there
+        return self
 
-    def move(self, source: str, target: str) -> None:
-        """Let `commit` move a folder that is complete to where an empty one stands."""
-        self._renames.append((source, target))
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.abandon()
 
-    def commit(self) -> None:
-        if not self._renames:
+    def plan(self, names: Iterable[str]) -> str:
+        """A mark for drafts of these skills, which somebody else is about to write; `abandon` takes
+        them away, too."""
+        mark = f"{self._token}-{next(self._marks):x}"
+        self._planned.append((list(names), mark))
+        return mark
+
+    def put(self, ready: ReadySkill) -> None:
+        """Write a skill that `commit` will put in place."""
+        folder = f"{self.root}{os.sep}{ready.name}"
+        mark = self.plan([ready.name])
+        if ready.attachments:
+            make_folder(folder)
+            self._add(ready.noted, len(ready.data), self._stage(ready), folder)
             return
+        write_draft(folder, ready.data, mark)
+        self.add_written(ready.noted, len(ready.data), mark)
+
+    def add_written(self, noted: ArrivedEntry, size: int, mark: str) -> None:
+        """Take up a skill whose draft was written with that mark of `plan`."""
+        folder = f"{self.root}{os.sep}{noted.name}"
+        self._add(noted, size, draft_of(folder, mark), f"{folder}{os.sep}{SKILL_FILE}")
+
+    def _add(self, noted: ArrivedEntry, size: int, source: str, target: str) -> None:
+        self._renames.append((source, target))
+        self._noted.append(noted)
+        self._sizes[noted.name] = size
+
+    def commit(self) -> dict[str, int]:
+        """Put all in place: each is there or not after a kill at any moment, and all of them when
+        this returns. Returns the sizes of their SKILL.md. The records are left to be made from the
+        ledger."""
+        if not self._noted:
+            return {}
+        self._history.write_many(self._noted)
         if hasattr(os, "sync"):
             os.sync()
-            for temporary, path in self._renames:
-                os.replace(temporary, path)
+            for source, target in self._renames:
+                os.replace(source, target)
         else:  # pragma: no cover - Windows
-            for temporary, path in self._renames:
-                if os.path.isdir(temporary):
-                    os.rmdir(path)
-                    os.rename(temporary, path)
-                    continue
-                atomic_write(Path(path), Path(temporary).read_bytes())
-                os.unlink(temporary)
-        self._renames.clear()
+            for source, target in self._renames:
+                _put_in_place(source, target)
+        self._planned, self._renames, self._noted = [], [], []
+        return self._sizes
 
     def abandon(self) -> None:
         """Take away what was not committed, and folders that are empty without it."""
-        for temporary, path in self._renames:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            with contextlib.suppress(OSError):
-                os.rmdir(os.path.dirname(path))
-        self._renames.clear()
+        for names, mark in self._planned:
+            remove_drafts(self.root, names, mark)
+            for name in names:
+                with contextlib.suppress(OSError):
+                    os.rmdir(f"{self.root}{os.sep}{name}")
+
+    def _stage(self, ready: ReadySkill) -> str:
+        """A skill with further files, complete, beside where it will stand."""
+        folder = ensure_private_dir(self._staging / ready.name)
+        _write_files(folder, ready.attachments)
+        _write_new(str(folder / SKILL_FILE), ready.data, 0o600)
+        return str(folder)
+
+
+def draft_of(folder: str, mark: str) -> str:
+    return f"{folder}{os.sep}.{SKILL_FILE}.{mark}{DRAFT_SUFFIX}"
+
+
+def write_draft(folder: str, data: bytes, mark: str) -> None:
+    """Make the folder of a new skill, and write its SKILL.md under a temporary name."""
+    make_folder(folder)
+    _write_new(draft_of(folder, mark), data, 0o600)
+
+
+def remove_drafts(root: str, names: Iterable[str], mark: str) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(draft_of(f"{root}{os.sep}{name}", mark))
+
+
+def make_folder(folder: str) -> None:
+    """LibraryError where a link lies in its place; nothing is written through it."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        if os.path.islink(folder):
+            raise LibraryError(f"{folder} is a link; nothing is written through it") from None
+
+
+def _write_files(folder: Path, attachments: Attachments) -> None:
+    for relative, (data, executable) in attachments.items():
+        target = folder.joinpath(*relative.split("/"))
+        ensure_private_dir(target.parent)
+        _write_new(str(target), data, 0o700 if executable else 0o600)
+
+
+def _write_new(path: str, data: bytes, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+    try:
+        written = os.write(descriptor, data)
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+    finally:
+        os.close(descriptor)
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _put_in_place(source: str, target: str) -> None:  # pragma: no cover - Windows
+    if os.path.isdir(source):
+        os.rmdir(target)
+        os.rename(source, target)
+    else:
+        atomic_write(Path(target), Path(source).read_bytes())
+        os.unlink(source)

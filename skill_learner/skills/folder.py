@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -192,10 +192,13 @@ def read_capped(path: str) -> bytes:
         ) from error
 
 
-def with_further_files(root: str, stamps: dict[str, str]) -> dict[str, str]:
-    """Stamps of skills below `root` that change with any file of theirs."""
+def with_further_files(
+    root: str, stamps: dict[str, str], alone: Container[str] = ()
+) -> dict[str, str]:
+    """Stamps of skills below `root` that change with any file of theirs. alone: keys of skills that
+    were just written without further files, which are not looked for."""
     for key, stamp in stamps.items():
-        further = further_files(f"{root}{os.sep}{key}") if stamp else ""
+        further = further_files(f"{root}{os.sep}{key}") if stamp and key not in alone else ""
         if further:
             stamps[key] = f"{stamp}#{further}"
     return stamps

@@ -17,6 +17,7 @@ from typing import Any
 
 from skill_learner.characters import has_hidden
 from skill_learner.errors import SkillFormatError
+from skill_learner.skills.canonical_front import ESCAPED, YAML_WORDS, read_canonical
 from skill_learner.skills.front_matter_text import (
     KeyBlock,
     duplicate_keys,
@@ -30,10 +31,7 @@ from skill_learner.skills.validation import NULL_TEXTS, description_faults, name
 READ_CAP = 2 * 1024 * 1024
 """Bytes above which a SKILL.md is not read; the largest real one seen has one megabyte."""
 
-_CANONICAL_LINE = re.compile(r'(  )?([a-z][a-z0-9-]*):(?: ([a-z][a-z0-9-]*)| (".*"))?')
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
-_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
 _WRITTEN_KEYS = frozenset({"name", "description", "license", "metadata"})
@@ -118,7 +116,7 @@ def check_writable(name: str, description: str, metadata: Iterable[str]) -> None
 
 
 def _scalar(text: str) -> str:
-    plain = _PLAIN_NAME.fullmatch(text) is not None and text not in _YAML_WORDS
+    plain = _PLAIN_NAME.fullmatch(text) is not None and text not in YAML_WORDS
     return text if plain else _quoted(text)
 
 
@@ -126,7 +124,7 @@ def _quoted(text: str) -> str:
     """A double-quoted scalar that JSON and YAML read alike. Three dashes in a row are broken by an
     escape, since some readers cut the front matter at the first `---` wherever it stands."""
     quoted = _JSON.encode(_SURROGATE.sub("\ufffd", text))
-    quoted = _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
+    quoted = ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
     return quoted.replace("---", "--\\u002d")
 
 
@@ -150,7 +148,7 @@ def _decode(data: bytes, path: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    canonical = _read_canonical(front)
+    canonical = read_canonical(front)
     if canonical is not None:
         return canonical, ()
     warnings = tuple(f"key {key!r} occurs twice; the last counts" for key in duplicate_keys(front))
@@ -164,30 +162,6 @@ def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
     if not isinstance(loaded, dict):
         return {}, (*warnings, "the front matter is not a map of keys")
     return {_text(key): value for key, value in loaded.items()}, warnings
-
-
-def _read_canonical(front: str) -> dict[str, Any] | None:
-    """Front matter in the writer's form, read without YAML (several times as fast); None when any
-    line has another form."""
-    fields: dict[str, Any] = {}
-    for line in front.split("\n")[:-1]:
-        match = _CANONICAL_LINE.fullmatch(line)
-        if match is None or _ESCAPED.search(line):
-            return None
-        indent, key, plain, quoted = match.groups()
-        target = fields.get("metadata") if indent else fields
-        if not isinstance(target, dict) or key in target or plain in _YAML_WORDS:
-            return None
-        if plain is None and quoted is None:
-            if indent or key != "metadata":
-                return None
-            fields[key] = {}
-            continue
-        try:
-            target[key] = plain if quoted is None else json.loads(quoted)
-        except ValueError:
-            return None
-    return fields or None
 
 
 def _further(fields: Mapping[str, Any], front: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
-from skill_learner.skills.arrivals import Arrivals, ArrivedEntry
+from skill_learner.skills.arrivals import Arrivals, ArrivedEntry, packed
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
 
 
@@ -118,12 +118,9 @@ class History:
             handle.write((b"\n" if torn else b"") + line)
             os.fsync(handle.fileno())
 
-    def write_many(self, written: Iterable[tuple[Entry, bytes]]) -> None:
+    def write_many(self, noted: Iterable[ArrivedEntry]) -> None:
         """Note new skills durably, each with the bytes that it begins with; all or none."""
-        self._arrivals.add(
-            ArrivedEntry(entry.change.name, entry_line(entry), entry.change.after, data)
-            for entry, data in written
-        )
+        self._arrivals.add(noted)
 
     def entries(self, name: str) -> list[Entry]:
         """All readable ledger lines of a skill, oldest first, whether they landed or not."""
@@ -208,6 +205,12 @@ class History:
 def entry_line(entry: Entry) -> bytes:
     line = json.dumps({"change": vars(entry.change), "record": record_to_dict(entry.record)})
     return line.encode() + b"\n"
+
+
+def arrived_entry(entry: Entry, data: bytes) -> ArrivedEntry:
+    """The entry for `History.write_many`, with the bytes that the skill begins with."""
+    change = entry.change
+    return ArrivedEntry(change.name, entry_line(entry), change.after, packed(data))
 
 
 def _contradicted(change: Change, following: Change | None, archived: bool) -> bool:

@@ -8,58 +8,39 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.models import Skill
-from skill_learner.skills.bulk import BulkFiles
+from skill_learner.skills.arrivals import ArrivedEntry
+from skill_learner.skills.arriving_skill import (
+    SYNC,
+    ArrivingSkill,
+    NewSkill,
+    made_ready,
+    rendered,
+)
+from skill_learner.skills.bulk import BulkIntake
 from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, with_further_files
-from skill_learner.skills.frontmatter import ParsedSkill, parse, render
+from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import (
     Change,
     Entry,
     History,
+    arrived_entry,
     content_hash,
     new_change,
     now,
 )
 from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.pins import Pins
-from skill_learner.skills.reader import SkillReader, StoredSkill, with_our_metadata
-from skill_learner.skills.records import RecordStore, SkillRecord
+from skill_learner.skills.reader import SkillReader, StoredSkill
+from skill_learner.skills.records import RecordStore
 from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import SkillWriter, free_name, planned_name
-
-SYNC = "sync"
-"""The action of a change that came from another machine."""
-
-
-@dataclass(frozen=True)
-class ArrivingSkill:
-    """What a skill is to be from now on. attachments: all of its files, with whether they may be
-    executed; earlier ones in `dropped` go (their bytes stay in the history). further: lines of
-    other front matter keys."""
-
-    description: str
-    body: str
-    license: str
-    metadata: Mapping[str, str]
-    attachments: Mapping[str, tuple[bytes, bool]]
-    record: SkillRecord
-    dropped: tuple[str, ...] = field(default=())
-    further: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class NewSkill:
-    """A skill for `create_many`, and why it comes."""
-
-    arriving: ArrivingSkill
-    why: str
 
 
 class SkillIntake:
@@ -71,14 +52,14 @@ class SkillIntake:
         self._reader = SkillReader(self._folder, self._records, self._history)
         self._writer = SkillWriter(self._folder, self._records, self._history, self._reader)
         self._lock_timeout = lock_timeout
-        self._staging = self.skills_dir / ".arriving"
         self.pins = Pins(self.skills_dir / ".pins.json")
 
     # -- reading -------------------------------------------------------------------------------
 
-    def stamps(self) -> dict[str, str]:
-        """As `SkillLibrary.stamps`; here a skill's further files count, too."""
-        return with_further_files(str(self.skills_dir), self._reader.look().stamps())
+    def stamps(self, alone: Container[str] = ()) -> dict[str, str]:
+        """As `SkillLibrary.stamps`; here a skill's further files count, too. alone: keys of skills
+        that were just written without any."""
+        return with_further_files(str(self.skills_dir), self._reader.look().stamps(), alone)
 
     def at(self, key: str) -> StoredSkill:
         return self._reader.read(self._folder.at(key))
@@ -133,7 +114,7 @@ class SkillIntake:
         record = replace(arriving.record, hash="", version=version, created=now())
         place = self._folder.new_place(name)
         self._write_files(place, arriving)
-        data = self._bytes(name, arriving, record)
+        data = rendered(name, arriving, record)
         return self._writer.write(
             place, data, record, new_change(name, record, SYNC, actor, why, "")
         )
@@ -152,44 +133,23 @@ class SkillIntake:
         taken.add(free)
         return free
 
-    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
-        """New skills under names of `plan_name`; each is there or not after a kill at any moment,
-        and all of them when this returns. Returns the sizes of their SKILL.md.
-
-        Written are one transaction with ledger and bytes of all, and the skills' own files. The
-        records are left to be made from the ledger.
-        """
-        if not new:
-            return {}
-        shutil.rmtree(self._staging, ignore_errors=True)  # what a kill left there
+    def bulk(self) -> BulkIntake:
+        """For new skills under names of `plan_name`, many at once."""
         ensure_private_dir(self.skills_dir)
-        files = BulkFiles()
-        try:
-            sizes = self._put_all(new, actor, files)
-            files.commit()
-        except BaseException:
-            files.abandon()
-            raise
-        return sizes
+        return BulkIntake(self.skills_dir, self._history)
 
-    def _put_all(self, new: Mapping[str, NewSkill], actor: str, files: BulkFiles) -> dict[str, int]:
-        at = now()
-        known = self._history.may_know()
-        written: list[tuple[Entry, bytes]] = []
-        for name, skill in new.items():
-            version = self._history.last_version(name) + 1 if known(name) else 1
-            record = replace(skill.arriving.record, version=version, created=at)
-            data = self._bytes(name, skill.arriving, record)
-            record = replace(record, hash=content_hash(data))
-            change = Change(name, version, SYNC, actor, skill.why, "", "", record.hash, at)
-            written.append((Entry(change, record), data))
-            folder = self._new_folder(name)
-            if skill.arriving.attachments:
-                files.move(self._staged(name, data, skill.arriving), folder)
-            else:
-                files.put(f"{folder}{os.sep}{SKILL_FILE}", data)
-        self._history.write_many(written)
-        return {entry.change.name: len(data) for entry, data in written}
+    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
+        """New skills under names of `plan_name`, as `BulkIntake.commit` writes them."""
+        known, at = self._history.may_know(), now()
+        with self.bulk() as bulk:
+            for name, skill in new.items():
+                version = self.next_version(name) if known(name) else 1
+                bulk.put(made_ready(name, skill, actor, version, at))
+            return bulk.commit()
+
+    def next_version(self, name: str) -> int:
+        """The version of a skill that comes, or comes back, under that name."""
+        return self._history.last_version(name) + 1
 
     def may_know(self) -> Callable[[str], bool]:
         """Whether a ledger tells of a name: one look for many questions."""
@@ -197,35 +157,18 @@ class SkillIntake:
 
     def note_again(self, arrived: Mapping[str, tuple[ArrivingSkill, str]]) -> int:
         """Note skills, each with its remote, whose SKILL.md is just what is written; how many."""
-        written: list[tuple[Entry, bytes]] = []
+        noted: list[ArrivedEntry] = []
         for name, (arriving, remote) in arrived.items():
-            data = self._bytes(name, arriving, arriving.record)
+            data = rendered(name, arriving, arriving.record)
             if _read(self.skills_dir / name / SKILL_FILE) != data:
                 continue
             record = replace(arriving.record, hash=content_hash(data))
             why = f"from {remote}; noted again, for the store was lost"
             change = new_change(name, record, SYNC, f"remote:{remote}", why, "")
-            written.append((Entry(replace(change, after=record.hash), record), data))
-        if written:
-            self._history.write_many(written)
-        return len(written)
-
-    def _new_folder(self, name: str) -> str:
-        folder = f"{self.skills_dir}{os.sep}{name}"
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            self._folder.new_place(name)  # refuses a link
-        return folder
-
-    def _staged(self, name: str, data: bytes, arriving: ArrivingSkill) -> str:
-        """A skill with further files, complete, beside where it will stand."""
-        folder = self._staging / name
-        ensure_private_dir(folder)
-        place = Place.of(folder)
-        self._write_files(place, arriving)
-        atomic_write(place.file, data)
-        return str(folder)
+            noted.append(arrived_entry(Entry(replace(change, after=record.hash), record), data))
+        if noted:
+            self._history.write_many(noted)
+        return len(noted)
 
     def update(
         self, name: str, arriving: ArrivingSkill, *, expected: str, actor: str, why: str
@@ -246,7 +189,7 @@ class SkillIntake:
         record = replace(arriving.record, version=version, created=stored.known.created)
         before = self._history.keep(stored.data)
         self._write_files(stored.place, arriving)
-        data = self._bytes(name, arriving, record)
+        data = rendered(name, arriving, record)
         change = new_change(name, record, SYNC, actor, why, "")
         return self._writer.write(stored.place, data, record, replace(change, before=before))
 
@@ -254,16 +197,6 @@ class SkillIntake:
         place = self._folder.find(name)
         if place is not None:
             self._writer.archive(self._reader.read(place), actor, why)
-
-    def _bytes(self, name: str, arriving: ArrivingSkill, record: SkillRecord) -> bytes:
-        return render(
-            name,
-            arriving.description,
-            "\n" + arriving.body.strip("\n") + "\n",
-            metadata=with_our_metadata(arriving.metadata, record),
-            license=arriving.license,
-            further=arriving.further,
-        )
 
     def _write_files(self, place: Place, arriving: ArrivingSkill) -> None:
         """The attachments; those that are overwritten or dropped are kept in the history."""

@@ -109,3 +109,8 @@ def files_of(folder: str) -> Look:
 def stamp_of(status: os.stat_result) -> str:
     """A text that differs when a file's content was replaced or changed."""
     return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
+
+
+def size_told(stamp: str) -> int:
+    """The size of the file that a stamp is of."""
+    return int(stamp.split(":", 3)[2])

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from skill_spec import spec_faults
 
 from skill_learner.errors import SkillFormatError
-from skill_learner.skills import frontmatter
+from skill_learner.skills.canonical_front import read_canonical
 from skill_learner.skills.front_matter_text import split_text
 from skill_learner.skills.frontmatter import parse, render
+from skill_learner.skills.validation import description_faults, name_faults
 
 NAMES = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,3}", fullmatch=True).filter(
-    lambda name: not frontmatter.name_faults(name)
+    lambda name: not name_faults(name)
 )
 TEXTS = st.text(max_size=200) | st.text(
     alphabet=st.sampled_from("-:#*&\"'\\|>{}[]%@`\n\t ab\x7f\x85\u2028\ufeff🧬"), max_size=60
 )
-DESCRIPTIONS = TEXTS.filter(lambda text: not frontmatter.description_faults(text))
+DESCRIPTIONS = TEXTS.filter(lambda text: not description_faults(text))
 METADATA = st.dictionaries(
     st.from_regex(r"[a-z][a-z0-9]{0,6}(-[a-z0-9]{1,6}){0,2}", fullmatch=True), TEXTS, max_size=5
 )
@@ -48,11 +49,34 @@ def test_the_quick_reader_and_yaml_agree(
 ) -> None:
     front = split_text(render(name, description, "", metadata=metadata).decode(), "x").front
     assert front is not None
-    quick = frontmatter._read_canonical(front)
+    quick = read_canonical(front)
     assert quick is not None
     assert quick == yaml.load(front, Loader=yaml.BaseLoader)
     if hasattr(yaml, "CBaseLoader"):
         assert quick == yaml.load(front, Loader=yaml.CBaseLoader)
+
+
+KEYS = st.sampled_from("name: |a-b: |metadata:|  a: |  b: |no: |# |- |   c: |name:|".split("|"))
+VALUES = st.lists(
+    st.sampled_from(
+        [*"x\"\\\t\r' \x85\u2028é\x00:#|\ufeff", "no", '"', "\\u002d", '"x', 'y"', "\n  "]
+    ),
+    max_size=4,
+).map("".join)
+
+
+@given(st.lists(st.tuples(KEYS, VALUES).map("".join), max_size=5).map("\n".join))
+@settings(max_examples=500)
+def test_what_the_quick_reader_reads_of_any_front_matter_yaml_reads_too(text: str) -> None:
+    front = f"{text}\n"
+    quick = read_canonical(front)
+    if quick is not None:
+        assert quick == _with_map(yaml.load(front, Loader=yaml.BaseLoader))
+
+
+def _with_map(loaded: dict[str, object]) -> dict[str, object]:
+    """An empty map is written as nothing, which YAML reads as an empty text."""
+    return {key: {} if (key, value) == ("metadata", "") else value for key, value in loaded.items()}
 
 
 @given(NAMES, DESCRIPTIONS, TEXTS, METADATA)

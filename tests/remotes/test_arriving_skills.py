@@ -16,9 +16,10 @@ from skill_learner.remotes.background import is_due
 from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
 from skill_learner.remotes.merging import merge, merge_lines
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
-from skill_learner.skills.bulk import BulkFiles
+from skill_learner.skills.arriving_skill import SYNC, ArrivingSkill, NewSkill
+from skill_learner.skills.bulk import BulkIntake
 from skill_learner.skills.history import content_hash
-from skill_learner.skills.intake import SYNC, ArrivingSkill, NewSkill, SkillIntake
+from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.skills.records import SkillRecord
 
@@ -170,7 +171,7 @@ def test_a_kill_between_the_renames_leaves_whole_skills(
     new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(4)}
     new["s-4"] = NewSkill(arriving("Do 4.", scripts__x=b"x"), "from team")
     real = os.replace
-    for steps in range(8):
+    for steps in range(6):
         folder = tmp_path / str(steps)
         left = [steps]
 
@@ -181,10 +182,10 @@ def test_a_kill_between_the_renames_leaves_whole_skills(
             real(source, target)
 
         monkeypatch.setattr(os, "replace", dying)
-        monkeypatch.setattr(BulkFiles, "abandon", lambda self: None)  # a kill tidies nothing
+        monkeypatch.setattr(BulkIntake, "abandon", lambda self: None)  # a kill tidies nothing
         intake = SkillIntake(folder)
         with intake.locked():
-            if steps < 7:
+            if steps < 5:
                 with pytest.raises(KeyboardInterrupt):
                     intake.create_many(new, "remote:team")
             else:
