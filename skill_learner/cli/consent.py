@@ -34,7 +34,7 @@ def command(project_dir: Path, take_back: bool, as_json: bool) -> None:
     name = reviewer_name(config)
     if as_json:
         at = given.at if given else None
-        show_json({"reviewer": name, "by": basis(config, name), "given": at})
+        show_json({**reviewer_data(config), "given": at})
         return
     say(f"Reviewer: {name}{basis(config, name, before=', ')}.")
     say(consent_text(name, config.model, config.daily_reviews, config.daily_tokens))
@@ -42,6 +42,14 @@ def command(project_dir: Path, take_back: bool, as_json: bool) -> None:
         say(f"Leave on record: {given.provider}, of {when(given.at)}; it is not used now.")
     if take_back and name != "offline":
         warn(f"{name} is still asked{basis(config, name, before=', ')}; take `provider` out there")
+
+
+def reviewer_data(config: SkillLearnerConfig) -> dict[str, str]:
+    """Who reviews, and by whose word, as `status` has it."""
+    from skill_learner.wiring import reviewer_name
+
+    name = reviewer_name(config)
+    return {"reviewer": name, "reviewer_by": basis(config, name)}
 
 
 def basis(config: SkillLearnerConfig, name: str, before: str = "") -> str:

@@ -44,7 +44,7 @@ def command(project_dir: Path, everywhere: bool, as_json: bool) -> None:
 
 def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     """Everything that `status` knows, as plain data."""
-    from skill_learner.cli.consent import basis
+    from skill_learner.cli.consent import reviewer_data
     from skill_learner.cli.installs import (
         install_data,
         install_warnings,
@@ -55,11 +55,9 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
     from skill_learner.cli.listing import listings_of
     from skill_learner.cli.review import job_data
     from skill_learner.jobs import JobStore
-    from skill_learner.journal import journal_files
     from skill_learner.ledger import Ledger
-    from skill_learner.wiring import build_library, reviewer_name
+    from skill_learner.wiring import build_library
 
-    journals = journal_files(config.paths)
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
     library = build_library(config)
     skills = library.list(states=("active", "candidate", "archived"))
@@ -69,17 +67,12 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         "project": str(root_of(project_dir)),
         "installs": [install_data(item) for item in installs_here(config, project_dir)],
         "installs_elsewhere": installs_elsewhere(config, project_dir),
-        "journals": {
-            "count": len(journals),
-            "bytes": sum(path.stat().st_size for path in journals),
-            "last_event": max((path.stat().st_mtime for path in journals), default=None),
-        },
+        "journals": _journals(config),
         "jobs": [job_data(job) for job in sorted(jobs, key=lambda job: -job.updated)],
         "skills": {state: states[state] for state in ("active", "candidate", "archived")},
         "proposals": len(library.proposals.all()),
         "listing": listings_of(config, project_dir),
-        "reviewer": (reviewer := reviewer_name(config)),
-        "reviewer_by": basis(config, reviewer),
+        **reviewer_data(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},
         "remotes": remotes_of(config),
@@ -88,6 +81,17 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
             *pauses(config),
             *install_warnings(config, project_dir),
         ],
+    }
+
+
+def _journals(config: SkillLearnerConfig) -> dict[str, Any]:
+    from skill_learner.journal import journal_files
+
+    journals = journal_files(config.paths)
+    return {
+        "count": len(journals),
+        "bytes": sum(path.stat().st_size for path in journals),
+        "last_event": max((path.stat().st_mtime for path in journals), default=None),
     }
 
 

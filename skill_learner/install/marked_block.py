@@ -83,15 +83,13 @@ def take_block(data: bytes, style: BlockStyle, path: Path, before: bytes | None 
 
 
 def _refuse_foreign_lines(data: bytes, place: _Place | None, style: BlockStyle, path: Path) -> None:
-    """A block that another tool put into ours, or the half of one: what we write holds no comment."""
+    """Another tool's block in ours, or the half of one: what we write holds no comment."""
     if place is None or not style.fences:
         return
     number = data.count(b"\n", 0, place.start) + 1
     for line in data[place.start : place.end].split(b"\n"):
         if _COMMENT.fullmatch(line) and line.strip() not in (style.begin, style.end):
-            _refuse(
-                path, number, f"within skill-learner's block stands what is not its own: {line!r}"
-            )
+            _refuse(path, number, "within skill-learner's block stands what is not its own")
         number += 1
 
 
