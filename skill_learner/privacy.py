@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skill_learner.hook_runtime import privacy as hot
+from skill_learner.hook_runtime.project_key import resolve
 from skill_learner.models import Session, Step, ToolCall
 
 OFF_FILE = ".skill-learner-off"
@@ -31,9 +32,9 @@ class PrivacyRules:
 
     def hook_lines(self) -> list[str]:
         """As hook.conf holds them; a path in the home folder in both ways to write it."""
-        lines = [f"ignore_project={os.path.realpath(_expanded(top))}" for top in self.projects]
+        lines = [f"ignore_project={_resolved(top)}" for top in self.projects]
         for path in self.paths:
-            lines += [f"ignore_path={form}" for form in dict.fromkeys((_expanded(path), path))]
+            lines += [f"ignore_path={form}" for form in _forms(path)]
         return lines + [f"ignore_tool={tool}" for tool in self.tools]
 
     def ignores_project(self, project: str) -> bool:
@@ -41,7 +42,7 @@ class PrivacyRules:
         return bool(project) and any(
             hot.lies_in(folder, os.fsencode(form))
             for top in self.projects
-            for form in (os.path.realpath(_expanded(top)), _expanded(top))
+            for form in (_resolved(top), _expanded(top))
         )
 
     @staticmethod
@@ -53,11 +54,11 @@ class PrivacyRules:
         name = os.fsencode(call.name)
         if any(hot.is_named(name, os.fsencode(tool)) for tool in self.tools):
             return True
-        forms = [os.fsencode(form) for path in self.paths for form in (path, _expanded(path))]
+        forms = [os.fsencode(form) for path in self.paths for form in _forms(path)]
         if not forms:
             return False
         told = [os.fsencode(text) for text in (*_strings(call.input, 0), *call.changed_files)]
-        return any(hot.names_path(text, form) for text in told for form in forms)
+        return hot.names_any(told, forms)
 
 
 def without_private(session: Session, rules: PrivacyRules) -> Session:
@@ -99,6 +100,23 @@ def _strings(value: Any, depth: int) -> Sequence[str]:
     if depth < _DEEPEST and isinstance(value, (list, tuple)):
         return [text for item in value for text in _strings(item, depth + 1)]
     return ()
+
+
+def _resolved(folder: str) -> str:
+    """As hooks have a project's folder."""
+    return os.fsdecode(resolve(os.fsencode(_expanded(folder))))
+
+
+def _forms(path: str) -> dict[str, None]:
+    """The ways to write it that tool calls have: with `~` or without; what a backslash parts is
+    parted by two within JSON, and by `/` elsewhere."""
+    written = (_expanded(path), path)
+    forms = dict.fromkeys(written)
+    for form in written:
+        if "\\" in form:
+            plain = form.replace("\\", "/").rstrip("/")
+            forms.update(dict.fromkeys(plain.replace("/", part) for part in ("/", "\\", "\\\\")))
+    return forms
 
 
 def _expanded(path: str) -> str:

@@ -5,6 +5,7 @@ editor's own transcript tells (see `skill_learner.privacy`).
 """
 
 from skill_learner.hook_runtime.payload import string_end
+from skill_learner.hook_runtime.system import IS_MAC, IS_WINDOWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +47,15 @@ def is_ignored(
     called = [fields[name] for name in _CALL_FIELDS if name in fields]
     if tool and b"tool_input" not in fields:  # too long to be walked through: look everywhere
         called = [payload]
-    return any(names_path(text, path) for text in called for path in wanted[b"ignore_path"])
+    return names_any(called, wanted[b"ignore_path"])
 
 
 def lies_in(folder: bytes, top: bytes) -> bool:
-    """Whether `folder` is `top` or below it."""
+    """Whether `folder` is `top` or below it. Windows' paths are equal in any spelling."""
+    if top[:1] != b"/" or top[:2] == b"//":
+        from skill_learner.hook_runtime.windows_paths import comparable
+
+        folder, top = comparable(folder), comparable(top)
     top = top.rstrip(b"/")
     return folder == top or folder.startswith(top + b"/")
 
@@ -60,6 +65,14 @@ def is_named(name: bytes, pattern: bytes) -> bool:
     if pattern.endswith(b"*"):
         return bool(name) and name.startswith(pattern[:-1])
     return name == pattern
+
+
+def names_any(texts: "list[bytes]", paths: "list[bytes]") -> bool:
+    """Whether one of the texts names one of the paths, as this system finds files."""
+    if IS_WINDOWS or IS_MAC:  # by capitals or without
+        texts = [text.lower() for text in texts]
+        paths = [path.lower() for path in paths]
+    return any(names_path(text, path) for text in texts for path in paths)
 
 
 def names_path(text: bytes, path: bytes) -> bool:

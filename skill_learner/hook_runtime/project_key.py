@@ -3,10 +3,12 @@
 Shared by the hook (where every import costs) and the cold commands, so that both agree.
 """
 
-from skill_learner.hook_runtime.system import IS_WINDOWS, system
+from skill_learner.hook_runtime.system import IS_MAC, IS_WINDOWS, system
 
 if IS_WINDOWS:
     from skill_learner.hook_runtime import windows_paths
+elif IS_MAC:
+    from skill_learner.hook_runtime.mac_paths import as_stored
 
 _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 _DEVICES = (  # of Windows, whatever follows a dot
@@ -104,7 +106,8 @@ def fnv1a(data: bytes) -> int:
 
 
 def resolve(path: bytes) -> bytes:
-    """Absolute form of `path` without symlinks, `.` and `..`; parts that do not exist stay."""
+    """Absolute form of `path` without symlinks, `.` and `..`, on macOS spelled as on disk; parts
+    that do not exist stay."""
     root, path = _rooted(path)
     done = root
     left = path.split(b"/")
@@ -129,7 +132,7 @@ def resolve(path: bytes) -> bytes:
                 root, target = _rooted(target)
                 done = root
             left.extend(reversed(target.split(b"/")))
-    return _whole(done)
+    return as_stored(_whole(done)) if IS_MAC else _whole(done)
 
 
 def _rooted(path: bytes) -> "tuple[bytes, bytes]":

@@ -1,5 +1,7 @@
 """The operating system as hooks use it: the module `posix`, or what stands for it on Windows."""
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import posix as system
@@ -16,4 +18,6 @@ else:
         system = make_system()
         IS_WINDOWS = True
 
-__all__ = ["IS_WINDOWS", "system"]
+IS_MAC = sys.platform == "darwin"
+
+__all__ = ["IS_MAC", "IS_WINDOWS", "system"]

@@ -12,7 +12,13 @@ from hook_sandbox import HookSandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skill_learner.hook_runtime.privacy import blank_private, lies_in, names_path
+from skill_learner.hook_runtime.privacy import (
+    blank_private,
+    is_ignored,
+    lies_in,
+    names_any,
+    names_path,
+)
 from skill_learner.models import Session, Step, ToolCall
 from skill_learner.privacy import PrivacyRules, without_private
 
@@ -45,6 +51,39 @@ def test_a_project_is_ignored_with_what_lies_below_and_nothing_beside() -> None:
     assert lies_in(b"/w/secret", b"/w/secret/")
     assert lies_in(b"/w/secret/deep", b"/w/secret")
     assert not lies_in(b"/w/secrets", b"/w/secret")
+
+
+@pytest.mark.parametrize(
+    ("folder", "top", "inside"),
+    [
+        (b"C:/Users/ann/Secret", b"C:\\Users\\Ann\\secret", True),
+        (b"C:/Users/ann/Secret/deep", b"c:/users/ann/secret/", True),
+        (b"C:/Users/ann/secrets", b"C:\\Users\\ann\\secret", False),
+        (b"//server/Share/x", b"\\\\server\\share", True),
+    ],
+)
+def test_a_project_of_windows_is_ignored_in_any_spelling(
+    folder: bytes, top: bytes, inside: bool
+) -> None:
+    assert lies_in(folder, top) is inside
+
+
+@pytest.mark.parametrize("command", ["type C:\\keys\\id", "cat C:/keys/id", r"type \"C:\keys\id\""])
+def test_a_path_of_windows_is_found_as_calls_write_it(command: str) -> None:
+    """In hooks the call stands in JSON, where a backslash is two."""
+    rules = PrivacyRules(paths=("C:\\keys\\",))
+    lines = "\n".join(rules.hook_lines()).encode()
+    fields = {b"tool_name": b"Bash", b"tool_input": json.dumps({"command": command}).encode()}
+    assert is_ignored(lines, (), fields, b"")
+    assert rules.ignores_call(ToolCall("t", "Bash", {"command": command}, "", "ok"))
+
+
+def test_capitals_hide_no_path_where_files_are_found_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not names_any([b"cat Secrets/KEY"], [b"secrets/key"])
+    monkeypatch.setattr("skill_learner.hook_runtime.privacy.IS_MAC", True)
+    assert names_any([b"cat Secrets/KEY"], [b"secrets/key"])
 
 
 @pytest.mark.parametrize(

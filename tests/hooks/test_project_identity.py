@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from skill_learner.hook_runtime import mac_paths
+from skill_learner.hook_runtime import project_key as identity
 from skill_learner.hook_runtime.project_key import (
     find_project,
     fnv1a,
@@ -90,6 +92,49 @@ def test_link_loops_end(tmp_path: Path) -> None:
 )
 def test_resolve_normalises(path: bytes, expected: bytes) -> None:
     assert resolve(path) == expected
+
+
+def stored(path: bytes) -> bytes:
+    """As a file system has it that finds names by capitals or without."""
+    found = b"/"
+    for part in filter(None, path.split(b"/")):
+        names = os.listdir(found) if os.path.isdir(found) else []
+        same = (name for name in names if name.lower() == part.lower())
+        found = os.path.join(found, part if part in names else next(same, part))
+    return found
+
+
+def test_two_spellings_of_a_folder_are_one_project_on_macos(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = tmp_path / "Shop"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "HEAD").touch()
+    (shop / "inner").mkdir()
+    other = os.fsencode(tmp_path / "shop" / "INNER")
+    assert locate(other)[1] == other
+    monkeypatch.setattr(identity, "IS_MAC", True)
+    monkeypatch.setattr(identity, "as_stored", stored, raising=False)
+    assert locate(other) == (as_bytes(shop), as_bytes(shop))
+    assert project_key(locate(other)[1]) == project_key(locate(os.fsencode(shop))[1])
+
+
+def test_macos_is_asked_for_the_stored_spelling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    def told(descriptor: int, command: int, buffer: bytes) -> bytes:
+        assert (command, len(buffer)) == (50, 1024)
+        return os.fsencode(os.readlink(f"/proc/self/fd/{descriptor}")).ljust(1024, b"\0")
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("the played call asks Linux")
+    monkeypatch.setattr(fcntl, "F_GETPATH", 50, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", told)
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert mac_paths.as_stored(os.fsencode(tmp_path / "link")) == as_bytes(tmp_path)
+    assert mac_paths.as_stored(b"/no/such/folder") == b"/no/such/folder"
 
 
 def test_fnv1a_reference_values() -> None:
