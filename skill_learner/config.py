@@ -289,8 +289,10 @@ def read_settings_file(path: Path) -> dict[str, Any]:
 
 
 def _settings_bytes(path: Path) -> bytes:
+    from skill_learner.files import read_plain
+
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read: {problem}") from problem
 

@@ -6,7 +6,9 @@ Kept free of everything else so that any layer may use it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ ON_WINDOWS = os.name == "nt"
 DRAFT_SUFFIX = ".sl-draft"
 _PART = 1 << 16
 _NO_LIMIT = 1 << 62
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 _PLAIN_READ = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -79,6 +82,22 @@ def read_at_once(path: str, limit: int = _NO_LIMIT) -> bytes:
             if len(data) > limit:
                 raise ValueError(f"{len(data)} bytes")
         return data
+    finally:
+        os.close(descriptor)
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a file that is somebody else's; OSError where no plain file is there. (A pipe
+    would be waited for, perhaps for ever.)"""
+    descriptor = os.open(path, os.O_RDONLY | _PLAIN_READ | _NO_WAITING)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        with os.fdopen(descriptor, "rb", closefd=False) as handle:
+            return handle.read()
     finally:
         os.close(descriptor)
 

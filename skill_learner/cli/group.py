@@ -11,6 +11,7 @@ import click
 from skill_learner import __version__
 from skill_learner.cli.main import COMMANDS
 from skill_learner.errors import SkillLearnerError
+from skill_learner.files import DRAFT_SUFFIX
 
 
 class LazyGroup(click.Group):
@@ -49,8 +50,12 @@ class LazyGroup(click.Group):
             _complain(str(problem), "another skill-learner is at work; try again in a moment")
             ctx.exit(1)
         except OSError as problem:
-            place = f": {problem.filename}" if problem.filename else ""
-            _complain(f"{problem.strerror or problem}{place}", "")
+            name = str(problem.filename or "")
+            if name.endswith(DRAFT_SUFFIX) and problem.filename2:
+                name = str(problem.filename2)  # the draft is gone again
+            place = f": {name}" if name else ""
+            hint = "see what stands there and whether you may write it, then run this again"
+            _complain(f"{problem.strerror or problem}{place}", hint if name else "")
             ctx.exit(1)
         except Exception as problem:
             if os.environ.get("SKILL_LEARNER_DEBUG"):

@@ -29,6 +29,7 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
         parse_settings,
     )
     from skill_learner.config_trust import revoke, trust
+    from skill_learner.files import read_plain
 
     file = root_of(project_dir) / FILE_NAME
     state_dir = SkillLearnerConfig.load(None).state_dir
@@ -37,7 +38,7 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
         say(f"{file}: no longer trusted" if gone else f"{file}: was not trusted")
         return
     try:
-        data = file.read_bytes()
+        data = read_plain(file)
     except OSError as problem:
         raise ConfigError(f"{file}: {problem.strerror}", "there is nothing to trust") from problem
     values = parse_settings(data, file)

@@ -60,7 +60,7 @@ def carry_out(changes: Iterable[Change]) -> None:
 
 def _check_unchanged(change: Change) -> None:
     try:
-        now: bytes | None = change.path.read_bytes()
+        now: bytes | None = files.read_plain(change.path)
     except FileNotFoundError:
         now = None
     if now != change.before:

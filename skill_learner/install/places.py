@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from skill_learner.errors import InstallError
+from skill_learner.files import read_plain
 from skill_learner.project import project_root, worktree_root
 from skill_learner.targets.protocol import Target
 
@@ -86,7 +87,7 @@ def _expanded(pattern: str, home: Path) -> Path:
 def read_if_there(path: Path) -> bytes | None:
     """The file's bytes; None when there is none. Raises InstallError when it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skill_learner.errors import InstallError
+from skill_learner.files import read_plain
 from skill_learner.install import json_edit, json_splice
 from skill_learner.install.json_scanner import read_json_text
 from skill_learner.targets import get_target
@@ -51,7 +52,7 @@ def faults(target: Target, path: Path) -> list[str]:
     """Why the editor would ignore the file as it stands there, in words. What is no JSON at all is
     refused elsewhere."""
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
         value = json.loads(data.decode("utf-8-sig")) if data.strip() else {}
     except (OSError, ValueError):
         return []
