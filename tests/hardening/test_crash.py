@@ -106,7 +106,9 @@ def test_drafts_of_killed_writes_go_with_the_next_review_and_the_next_init(
     hooks: HookSandbox, run: Run
 ) -> None:
     old, fresh = ".x.json.abcdefgh.sl-draft", ".y.json.abcdefgh.sl-draft"
-    folders = (hooks.state / "jobs", hooks.project / ".claude")
+    marks, jobs, settings = folders = (
+        hooks.state / "marks", hooks.state / "jobs", hooks.project / ".claude"
+    )  # fmt: skip
     for folder in folders:
         folder.mkdir()
         for name in (old, fresh):
@@ -115,8 +117,9 @@ def test_drafts_of_killed_writes_go_with_the_next_review_and_the_next_init(
     run("review")
     run("init", "--target", "claude-code", "--provider", "offline")
     assert not any((folder / old).exists() for folder in folders)
-    assert (folders[0] / fresh).exists()  # its writer may be at work
-    assert not (folders[1] / fresh).exists()  # init had the lock of all who write there
+    assert (marks / fresh).exists()  # its writer may be at work
+    assert not (jobs / fresh).exists()  # the review and ...
+    assert not (settings / fresh).exists()  # ... init had the lock of all who write there
 
 
 def test_a_file_that_somebody_saves_at_the_last_moment_stays_as_they_left_it(
