@@ -108,9 +108,12 @@ def _resolved(folder: str) -> str:
 
 
 def _forms(path: str) -> dict[str, None]:
-    """The ways to write it that tool calls have: with `~` or without; what a backslash parts is
-    parted by two within JSON, and by `/` elsewhere."""
-    written = (_expanded(path), path)
+    """The ways to write it that tool calls have: the home folder in full, as `~` or by its
+    variable; what a backslash parts is parted by two within JSON, and by `/` elsewhere."""
+    written = [_expanded(path), path]
+    home = os.path.expanduser("~")
+    if len(home) > 1 and written[0].startswith((home + "/", home + os.sep)):
+        written += [name + written[0][len(home) :] for name in ("~", "$HOME", "${HOME}")]
     forms = dict.fromkeys(written)
     for form in written:
         if "\\" in form:

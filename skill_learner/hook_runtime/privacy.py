@@ -15,6 +15,7 @@ PRIVATE = b"<private>"
 _PRIVATE_END = b"</private>"
 BLANK = b"[private]"
 _NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+_MOST_DECODED = 1 << 18
 _CALL_FIELDS = (b"tool_input", b"command", b"file_path", b"arguments")
 
 
@@ -47,6 +48,11 @@ def is_ignored(
     called = [fields[name] for name in _CALL_FIELDS if name in fields]
     if tool and b"tool_input" not in fields:  # too long to be walked through: look everywhere
         called = [payload]
+    escaped = [text[:_MOST_DECODED] for text in called if b"\\" in text]
+    if escaped:
+        from skill_learner.hook_runtime.json_bytes import unquoted
+
+        called += [unquoted(text) for text in escaped]
     return names_any(called, wanted[b"ignore_path"])
 
 
@@ -68,7 +74,9 @@ def is_named(name: bytes, pattern: bytes) -> bool:
 
 
 def names_any(texts: "list[bytes]", paths: "list[bytes]") -> bool:
-    """Whether one of the texts names one of the paths, as this system finds files."""
+    """Whether one of the texts names one of the paths, as shells write them and this system finds
+    files."""
+    texts = [*texts, *(text.replace(b"\\ ", b" ") for text in texts if b"\\ " in text)]
     if IS_WINDOWS or IS_MAC:  # by capitals or without
         texts = [text.lower() for text in texts]
         paths = [path.lower() for path in paths]
@@ -93,6 +101,8 @@ def names_path(text: bytes, path: bytes) -> bool:
 def blank_private(payload: bytes) -> bytes:
     """The payload with every `<private>` span blanked. A span that is not closed goes on to the end
     of its JSON string; the document stays one."""
+    if b"\\u003" in payload:
+        payload = _with_plain_tags(payload)
     done = []
     while True:
         before, found, rest = payload.partition(PRIVATE)
@@ -103,3 +113,20 @@ def blank_private(payload: bytes) -> bytes:
         end = string_end(rest, 0)
         close = rest.find(_PRIVATE_END, 0, end)
         payload = rest[end:] if close < 0 else rest[close + len(_PRIVATE_END) :]
+
+
+def _with_plain_tags(payload: bytes) -> bytes:
+    """The payload with the brackets of our tags as themselves, where a JSON writer escaped them."""
+    first, *pieces = payload.split(b"\\u003")
+    done = [first]
+    for piece in pieces:
+        before = done[-1]
+        is_escape = (len(before) - len(before.rstrip(b"\\"))) % 2 == 0
+        kind, rest = piece[:1].lower(), piece[1:]
+        if is_escape and kind == b"c" and rest.startswith((b"private", b"/private")):
+            done.append(b"<" + rest)
+        elif is_escape and kind == b"e" and before.endswith(b"private"):
+            done.append(b">" + rest)
+        else:
+            done.append(b"\\u003" + piece)
+    return b"".join(done)

@@ -12,6 +12,7 @@ from hook_sandbox import HookSandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skill_learner.hook_runtime.payload import as_json_value
 from skill_learner.hook_runtime.privacy import (
     blank_private,
     is_ignored,
@@ -99,6 +100,48 @@ def test_capitals_hide_no_path_where_files_are_found_without_them(
 def test_private_spans_are_blanked_and_the_document_stays_one(prompt: str, kept: str) -> None:
     payload = json.dumps({"prompt": prompt, "cwd": "/p"}, ensure_ascii=False).encode()
     assert json.loads(blank_private(payload)) == {"prompt": kept, "cwd": "/p"}
+
+
+def escaping(text: str) -> str:
+    """As writers of JSON have it that is to be safe within HTML."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003E")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("use <private>hunter2</private> here", "use [private] here"),
+        ("open <private>to the end", "open [private]"),
+        ("<b>x</b> \\u003cprivate\\u003e is a text", "<b>x</b> \\u003cprivate\\u003e is a text"),
+    ],
+)
+def test_tags_whose_brackets_are_escaped_are_tags(prompt: str, kept: str) -> None:
+    payload = escaping(json.dumps({"prompt": prompt, "cwd": "/p"})).encode()
+    told = as_json_value(payload, {}, 1 << 20)
+    assert json.loads(told) == {"prompt": kept, "cwd": "/p"}
+
+
+@pytest.mark.parametrize(
+    ("path", "call"),
+    [
+        ("schlüssel", '{"command":"cat schl\\u00fcssel"}'),
+        ("/a/b", '{"file_path":"\\/a\\/b"}'),
+        ("my file", '{"command":"cat my\\\\ file"}'),
+        ("~/secret", '{"command":"cat $HOME/secret/x"}'),
+        ("~/secret", '{"command":"cat \\"${HOME}/secret\\""}'),
+        ("/home/ann/secret", '{"command":"cat ~/secret"}'),
+    ],
+)
+def test_a_path_is_found_however_a_call_writes_it(
+    monkeypatch: pytest.MonkeyPatch, path: str, call: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    rules = PrivacyRules(paths=(path,))
+    lines = "\n".join(rules.hook_lines()).encode()
+    fields = {b"tool_name": b"Bash", b"tool_input": call.encode()}
+    assert is_ignored(lines, (), fields, b"")
+    assert rules.ignores_call(ToolCall("t", "Bash", json.loads(call), "", "ok"))
+    assert not is_ignored(lines, (), fields | {b"tool_input": b'{"command":"ls \\\\ x"}'}, b"")
 
 
 @given(st.text(), st.text(), st.text())
