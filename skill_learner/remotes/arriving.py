@@ -24,6 +24,7 @@ from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair
 
 EMPTY: Mapping[str, str] = {}
+NO_TEXTS: Mapping[str, SharedSkill] = {}
 Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]
 _OUR_MARKERS = re.compile(r"<!--\s*/?skill-learner|skill-learner[:-](?:begin|end|index)\b", re.I)
 _OUR_NAME = "skill-learner"
@@ -101,14 +102,16 @@ def decide(
     pair: Pair | None,
     settings: RemoteSettings,
     lineage: frozenset[str] = frozenset(),
+    earlier: Mapping[str, SharedSkill] = NO_TEXTS,
 ) -> Arrival:
-    """lineage: hashes of the texts that home's skill is known to have had."""
+    """lineage: hashes of the texts that home's skill is known to have had; earlier: those of them
+    that home still has."""
     if home is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
             return Arrival("ignore", theirs, why="archived there, and not here")
         return Arrival("create", theirs, theirs, state, why)
-    base = unpack(pair.base) if pair is not None else _common(theirs, home.shared, lineage)
+    base = unpack(pair.base) if pair is not None else _common(theirs, home.shared, lineage, earlier)
     if base is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
@@ -119,7 +122,12 @@ def decide(
     return _meet(base, theirs, home, pair, settings)
 
 
-def _common(theirs: SharedSkill, home: SharedSkill, lineage: frozenset[str]) -> SharedSkill | None:
+def _common(
+    theirs: SharedSkill,
+    home: SharedSkill,
+    lineage: frozenset[str],
+    earlier: Mapping[str, SharedSkill],
+) -> SharedSkill | None:
     """The version that two copies have in common that met by another way; None when they are
     different skills of one name."""
     if theirs.text_digest == home.text_digest:
@@ -131,6 +139,9 @@ def _common(theirs: SharedSkill, home: SharedSkill, lineage: frozenset[str]) -> 
         return replace(home, state=theirs.state, approved=theirs.approved)
     if theirs.text_digest in lineage or theirs.text_digest in home.lineage:
         return theirs
+    for text in reversed(theirs.lineage):  # both went on from it
+        if text in earlier:
+            return replace(earlier[text], state=theirs.state, approved=theirs.approved)
     return None
 
 

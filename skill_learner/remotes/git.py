@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
@@ -112,8 +112,10 @@ class GitRemote:
                 self._git.run("update-ref", _FETCHED, commit)
             self._head = commit
             return Pushed(accepted, refused, cursor=commit)
-        if any(word in refusal.why for word in _RACED) or self._remote_head() != head:
+        if self._remote_head() != head:
             return Pushed(raced=True)
+        if any(word in refusal.why for word in _RACED):  # nobody wrote: the copy lacks something
+            raise GitFailedError("push", str(refusal))
         if any(word in refusal.why for word in _BUSY):
             return Pushed(raced=True, busy=f"{self._address} took no push: {refusal}")
         if any(word in refusal.why for word in _BROKEN):
@@ -153,7 +155,9 @@ class GitRemote:
                 if self._has(head):
                     self._git.run("ls-tree", "-r", "--name-only", f"{head}^{{tree}}")
                     return head
-                head = self._remote_head()
+                before, head = head, self._remote_head()
+                if head == before:  # fetched, and not there: the copy lacks what its refs name
+                    self._forget_copy()
             except GitFailedError as error:
                 told = error.told
                 self._forget_copy()
@@ -170,21 +174,22 @@ class GitRemote:
         after = layout.listing(self._git, head, layout.SKILLS)
         changed = {name: token for name, token in after.items() if before.get(name) != token}
         skills = list(layout.read_skills(self._git, head, changed)) if changed else []
-        gone = [name for name in before if name not in after]
-        lost = bool(gone) and not self._is_ancestor(cursor, head)
-        skills += [RemoteSkill(name, "", None, lost=lost) for name in gone]
+        skills += [RemoteSkill(name, "", None) for name in before if name not in after]
+        if known and skills and not self._is_ancestor(cursor, head):
+            skills = [replace(skill, lost=True) for skill in skills]
         earlier = layout.listing(self._git, cursor, layout.COUNTERS) if known else {}
         sums = layout.listing(self._git, head, layout.COUNTERS)
         fresh = {name: blob for name, blob in sums.items() if earlier.get(name) != blob}
         return Pulled(head, skills, layout.read_counters(self._git, fresh))
 
     def _is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether what is missing was taken out by a commit; else the branch was rewritten, and
-        what is missing was lost there."""
+        """Whether what differs was changed by a commit; else the branch was rewritten."""
         try:
             self._git.run("merge-base", "--is-ancestor", older, newer)
-        except GitFailedError:
-            return False
+        except GitFailedError as error:
+            if error.status == 1:
+                return False
+            raise
         return True
 
     # -- pushing -------------------------------------------------------------------------------

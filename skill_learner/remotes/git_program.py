@@ -32,10 +32,11 @@ _SAYS_NOTHING = ("hint:", "To ", "Done", "error: failed to push some refs")
 class GitFailedError(Exception):
     """git ended with another status than 0. told: what it said. out: what it printed for us."""
 
-    def __init__(self, command: str, told: str, out: bytes = b"") -> None:
+    def __init__(self, command: str, told: str, out: bytes = b"", status: int = 128) -> None:
         super().__init__(f"git {command}: {told}")
         self.told = told
         self.out = out
+        self.status = status
 
 
 class GitProgram:
@@ -69,7 +70,8 @@ class GitProgram:
         finally:
             _end(process)
         if process.returncode:
-            raise GitFailedError(arguments[0], _last_words(err) or _last_words(out), out)
+            told = _last_words(err) or _last_words(out)
+            raise GitFailedError(arguments[0], told, out, process.returncode)
         return out
 
 

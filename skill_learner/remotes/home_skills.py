@@ -111,9 +111,9 @@ class HomeSkills:
             return None
         return replace(self.shared(stored, pair), pinned=name in self.intake.pins.names())
 
-    def earlier_texts(self, home: HomeSkill) -> frozenset[str]:
-        """Hashes of the texts that a home skill had (with the attachments of today)."""
-        return frozenset(
+    def earlier_texts(self, home: HomeSkill) -> dict[str, SharedSkill]:
+        """The texts that a home skill had (with the attachments of today), by their hash."""
+        texts = [
             replace(
                 home.shared,
                 description=" ".join(parsed.description.split()),
@@ -121,9 +121,10 @@ class HomeSkills:
                 license=parsed.license,
                 metadata=_foreign(parsed.metadata),
                 further=normal_lines(parsed.further),
-            ).text_digest
+            )
             for parsed in self.intake.versions(home.name)
-        )
+        ]
+        return {text.text_digest: text for text in texts}
 
     def shared(self, stored: StoredSkill, pair: Pair | None) -> HomeSkill:
         """What a home skill looks like to a remote that knows it as `pair`: where only trust made
@@ -161,9 +162,12 @@ class HomeSkills:
     def leaving(self, home: HomeSkill, pair: Pair | None, lineage: tuple[str, ...]) -> SharedSkill:
         """The skill as it is sent: with its history, redacted, and its lineage."""
         base = unpack(pair.base) if pair is not None else None
+        changes = self.intake.changes(home.name)
+        if len({change.after for change in changes}) > 1:
+            lineage = (*lineage, *self.earlier_texts(home))
         own = tuple(
             SharedChange(c.version, c.action, self.redactor.redact(c.why)[:300], self.machine, c.at)
-            for c in self.intake.changes(home.name)
+            for c in changes
             if c.action != SYNC
         )
         earlier = base.history if base is not None else ()

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError, SkillLearnerError
-from skill_learner.remotes import arriving
 from skill_learner.remotes.arrival_form import Terms, as_home_is
 from skill_learner.remotes.arrival_workers import arrivals
 from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.first_arrivals import PlainSkill, may_be_first, plain
 from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
+from skill_learner.remotes.meeting import Meeting
 from skill_learner.remotes.other_names import other_names
 from skill_learner.remotes.outcomes import WORDS, Outcome
 from skill_learner.remotes.protocol import RemoteSkill
@@ -41,7 +41,6 @@ class _Batch:
 
 
 BATCH = 10_000
-_NOT_HERE = ("create", "rename", "ignore")
 
 
 class Incoming:
@@ -60,6 +59,7 @@ class Incoming:
         self._dry = dry_run
         self._terms = Terms(settings, homes.scopes, homes.redactor)
         self._waiting = Waiting(settings, homes.intake)
+        self._meeting = Meeting(settings, homes, state)
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
@@ -116,8 +116,7 @@ class Incoming:
         """Whether anything here bears that name, or might be the skill of that name."""
         if name in batch.taken or batch.knows(name):
             return True
-        others = other_names(name, self._settings.name, batch.taken)
-        return bool(batch.unpaired) and not batch.unpaired.isdisjoint(others)
+        return any(other_names(name, self._settings.name, batch.taken))
 
     def _take_first(self, skills: Sequence[PlainSkill], batch: _Batch) -> None:
         """Skills whose names nobody here knows."""
@@ -176,32 +175,17 @@ class Incoming:
         if skill.fault:
             self._refuse(skill.name, skill.fault, batch)
             return
-        if skill.lost:
+        if skill.lost and skill.files is None:
             if pair is not None:
                 batch.pairs[skill.name] = replace(pair, token="", local_hash="")
             return
         theirs = self._theirs(skill, pair)
         if theirs is None or (pair is None and not wanted(theirs, self._settings)):
             return
-        home, arrival = self._decide(theirs, pair, pair.local if pair else skill.name, batch)
-        if pair is None and batch.unpaired and arrival.kind in _NOT_HERE:
-            for name in other_names(skill.name, self._settings.name, batch.taken):
-                other, meeting = self._decide(theirs, None, name, batch)
-                if name in batch.unpaired and meeting.kind not in _NOT_HERE:
-                    home, arrival = other, meeting
-                    break
+        home, arrival = self._meeting.of(skill, theirs, pair, batch.taken, batch.unpaired)
         if home is not None:
             batch.unpaired.discard(home.name.casefold())
         self._carry_out(skill, pair, home, arrival, batch)
-
-    def _decide(
-        self, theirs: SharedSkill, pair: Pair | None, local: str, batch: _Batch
-    ) -> tuple[HomeSkill | None, Arrival]:
-        home = self._homes.find(local, pair) if local.casefold() in batch.taken else None
-        texts: frozenset[str] = frozenset()
-        if home is not None and pair is None:
-            texts = frozenset(self._state.lineage(home.name)) | self._homes.earlier_texts(home)
-        return home, arriving.decide(theirs, home, pair, self._settings, texts)
 
     def _theirs(self, skill: RemoteSkill, pair: Pair | None) -> SharedSkill | None:
         """The remote's version; one that is gone there counts as archived there."""

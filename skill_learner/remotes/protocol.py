@@ -20,7 +20,8 @@ CounterKey = tuple[str, str, str]
 class RemoteSkill:
     """A skill as it stands at the remote. files: path to bytes; None when it is gone there, or when
     `fault` says why it cannot be taken (a link, too large). token: "" when it is gone. lost: nobody
-    took it out there, the remote itself was set back; home's copy is sent again."""
+    changed it there or took it out, the remote itself was set back: where it is gone, or is as
+    home had it once, home's copy is sent again."""
 
     name: str
     token: str

@@ -7,13 +7,12 @@ its text comes back from the remote it is known as this machine's own, not as so
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError
-from skill_learner.remotes.home_skills import HomeSkills
+from skill_learner.remotes.home_skills import HomeSkills, unpack
 from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
@@ -22,6 +21,9 @@ from skill_learner.remotes.shared_skill import read_shared
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import Waiting
 from skill_learner.usage import SkillUse
+
+_UNKNOWN = "?"
+"""No token of any engine: what is at the remote is yet to be met."""
 
 
 @dataclass
@@ -64,18 +66,30 @@ class Sending:
             return list(pulled)
         others, landed = [], []
         for skill in pulled:
-            digest = ""
-            if skill.files is not None and any(name == skill.name for name, _ in sent):
-                with contextlib.suppress(SkillFormatError):
-                    digest = read_shared(skill.name, skill.files).digest
-            pair = sent.get((skill.name, digest))
-            if pair is None or self._homes.intake.find(pair.local) is None:
+            mine = {digest: pair for (name, digest), pair in sent.items() if name == skill.name}
+            seen, is_all = self._landed(skill, mine) if mine else (None, False)
+            if seen is not None:
+                landed.append(seen)
+            if not is_all:
                 others.append(skill)
-            else:
-                landed.append(replace(pair, token=skill.token))
         if landed and not dry_run:
             self._save(landed)
         return others
+
+    def _landed(self, skill: RemoteSkill, mine: Mapping[str, Pair]) -> tuple[Pair | None, bool]:
+        """The last of these that is, or was, at the remote, and whether that is all that is there;
+        else somebody went on from it, and has to be met."""
+        if skill.files is None or not any(self._homes.intake.find(p.local) for p in mine.values()):
+            return None, False
+        try:
+            theirs = read_shared(skill.name, skill.files)
+        except SkillFormatError:
+            return None, False
+        if theirs.digest in mine:
+            return replace(mine[theirs.digest], token=skill.token), True
+        texts = {unpack(pair.base).text_digest: pair for pair in mine.values()}
+        last = next((text for text in reversed(theirs.lineage) if text in texts), None)
+        return (replace(texts[last], token=_UNKNOWN), False) if last else (None, False)
 
     def send(self, collected: Collected, cursor: str) -> Sent:
         """cursor: what was pulled last."""

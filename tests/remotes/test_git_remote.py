@@ -164,6 +164,33 @@ def test_a_force_push_that_loses_skills_brings_them_back(make_home: MakeHome, cl
     assert "second" in os.listdir(clone() / "skills")
 
 
+def test_a_force_push_that_loses_changes_brings_them_back(
+    make_home: MakeHome, clone: Clone
+) -> None:
+    one, two = make_home("one"), make_home("two")
+    one.add("deploy")
+    one.sync()
+    folder = clone()
+    one.patch("deploy", "First step.", "First edit.")
+    one.sync()
+    two.sync()
+    git(folder, "push", "--quiet", "--force", "origin", "HEAD:main")
+    two.patch("deploy", "Third step.", "Third edit.")
+    two.sync()
+    one.sync()
+    for home in (one, two):
+        body = home.library.get("deploy").body
+        assert "First edit." in body
+        assert "Third edit." in body
+    git(folder, "fetch", "--quiet")
+    git(folder, "reset", "--quiet", "--hard", "origin/main")
+    path = folder / "skills/deploy/SKILL.md"
+    path.write_text(path.read_text().replace("First edit.", "First step."))
+    commit(folder, "taken back by a commit")
+    one.sync()
+    assert "First step." in one.library.get("deploy").body
+
+
 def test_somebody_pushes_between_pull_and_push(
     make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,19 @@ def test_what_landed_unseen_meets_a_change_by_somebody_else(make_home: MakeHome)
     assert both_have(one, two, "First edit.\n\nSecond by one.\n\nThird by two.")
 
 
+def test_what_landed_unseen_was_gone_on_from_by_somebody_else(make_home: MakeHome) -> None:
+    """Home's next edit is of the same line as the one that landed: no stranger changed that."""
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First edit.")
+    killed_at_its_push(one, landed=True)
+    two.patch("deploy", "Third step.", "Third by two.")
+    two.sync()
+    one.patch("deploy", "First edit.", "Second edit.")
+    assert words(one.sync()) == {"deploy": "merged"}
+    two.sync()
+    assert both_have(one, two, "Second edit.\n\nSecond step.\n\nThird by two.")
+
+
 def test_a_remote_that_is_only_pushed_to_goes_on_after_a_push_that_landed_unseen(
     make_home: MakeHome,
 ) -> None:
@@ -262,3 +275,20 @@ class TestCopy:
         assert words(report) == {"deploy": "updated"}
         assert words(report, "out") == {"later": "sent"}
         assert both_have(one, two, "First edit.")
+
+    def test_a_copy_whose_refs_name_what_it_lacks_is_made_again(self, make_home: MakeHome) -> None:
+        one, two = both_with_deploy(make_home)
+        copy = two.config.paths.remotes_dir / "team.git"
+        one.patch("deploy", "First step.", "First edit.")
+        one.sync()
+        two.synchroniser()._remote.pull("")
+        tree = git(copy, "rev-parse", "refs/remotes/origin/shared^{tree}").strip()
+        (copy / "objects" / tree[:2] / tree[2:]).unlink()
+        two.sync()
+        assert both_have(one, two, "First edit.")
+        commit = git(copy, "rev-parse", "refs/remotes/origin/shared").strip()
+        (copy / "objects" / commit[:2] / commit[2:]).unlink()
+        two.patch("deploy", "First edit.", "Second edit.")
+        assert words(two.sync(), "out") == {"deploy": "sent"}
+        one.sync()
+        assert both_have(one, two, "Second edit.")
