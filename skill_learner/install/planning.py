@@ -28,7 +28,7 @@ from skill_learner.install.places import (
     places_for,
     read_if_there,
 )
-from skill_learner.install.records import FileRecord, sha256
+from skill_learner.install.records import FileRecord, InstallRecord, sha256
 from skill_learner.install.seed import is_our_seed, seed_skill
 from skill_learner.install.sharing import targets_for_user, targets_in, with_shared_skills
 from skill_learner.install.undo import without_ours
@@ -106,7 +106,7 @@ def plan_install(
         paths,
         hook_interpreter(),
         known={f.path: f for r in (*here, *([own] if own else [])) for f in r.files},
-        mine={f.path: f for r in here if r.target == wish.target for f in r.files},
+        mine={f.path: f for r in here if _is_of(r, wish) for f in r.files},
         made_dirs=tuple(d for r in here for d in r.made_dirs),
         others=others,
         coming=frozenset(coming),
@@ -120,6 +120,12 @@ def plan_install(
         check_place(change.path, () if anywhere else places.boundary)
     plan.notes.extend(notices.install_notes(module, places, (r for r in every if r != own)))
     return plan, changes
+
+
+def _is_of(record: InstallRecord, wish: InstallWish) -> bool:
+    """Of this target, and for all projects or not as it is: the home folder may be both."""
+    same_reach = (record.scope == "user") == (wish.scope == "user")
+    return record.target == wish.target and same_reach
 
 
 def _layout_of(target: Target, rules: str | None) -> str:

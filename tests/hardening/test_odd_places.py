@@ -60,6 +60,32 @@ def test_only_a_plain_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("first", ["project", "user"])
+@pytest.mark.parametrize("out", ["project", "user"])
+def test_the_home_folder_may_be_a_project_too(
+    hooks: HookSandbox, run: Run, monkeypatch: pytest.MonkeyPatch, target: str, first: str, out: str
+) -> None:
+    """Each install has its own notes; what both have stays as long as one of them does."""
+    (hooks.state / "hook.sh").unlink()
+    monkeypatch.chdir(hooks.home)
+
+    def files() -> set[str]:
+        return {
+            str(path.relative_to(hooks.home))
+            for path in hooks.home.rglob("*")
+            if path.is_file() and hooks.state not in path.parents
+        }
+
+    option = {"project": (), "user": ("--user",)}
+    for scope in (first, *({"project", "user"} - {first})):
+        run("init", "--target", target, "--yes", *option[scope])
+    run("uninstall", "--target", target, *option[out])
+    assert files()
+    run("uninstall", "--target", target, *option[({"project", "user"} - {out}).pop()])
+    assert files() == set()
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_folder_in_a_files_place_is_named(project: Path, run: Run, target: str) -> None:
     settings = project / get_target(target).SETTINGS_FILE["project"]
     settings.mkdir(parents=True)
