@@ -108,6 +108,7 @@ def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Fin
     yield from _held_back(library, active)
     yield from _same_names(config, project_dir, active)
     yield from _listing(config, project_dir, active)
+    yield from _dead_links(config, project_dir)
 
 
 def _secret_scanner() -> Finding:
@@ -177,7 +178,7 @@ def _listing(
     from skill_learner.project import load_project
     from skill_learner.publish.index import shown_count
     from skill_learner.published_set import listing_for
-    from skill_learner.wiring import build_library, build_publisher, project_config
+    from skill_learner.wiring import build_library, project_config
 
     key, root = key_of(project_dir), root_of(project_dir)
     record = load_project(config.paths, key)
@@ -201,13 +202,23 @@ def _listing(
     elif fitting == len(shown):
         told = f"{counted(len(shown), 'skill')}, {listing.taken:,} characters"
         yield Finding("listing", OK, told)
+
+
+def _dead_links(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
+    """Also where there is nothing to list any more: the library's folder may be gone."""
+    from skill_learner.cli.settings import key_of, root_of
+    from skill_learner.project import load_project
+    from skill_learner.wiring import build_publisher
+
+    key, root = key_of(project_dir), root_of(project_dir)
+    record = load_project(config.paths, key)
     if record is None or not record.installs:
         return
     broken = list(_broken_links(root))
 
     def publish() -> str:
         build_publisher(config)(str(root), key)
-        return f"published {counted(len(shown), 'skill')} to {root}"
+        return f"published what the library holds to {root}"
 
     if broken:
         what = f"links that lead nowhere: {', '.join(broken)}"

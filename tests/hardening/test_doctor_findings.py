@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,20 @@ def test_a_hook_that_records_nothing_is_a_fault(
     monkeypatch.setattr(check_editors, "hook_seconds", lambda *_: None)
     (found,) = findings(run, "hook", code=1)
     assert (found["result"], found["todo"][:18]) == ("fault", "skill-learner init")
+
+
+def test_links_into_a_library_that_is_gone(installed: None, hooks: HookSandbox, run: Run) -> None:
+    run("remember", "--when", "Use when deploying the shop", "run tools/deploy.sh --dry first")
+    run("approve", "run-tools-deploy-sh-dry-first")
+    link = hooks.project / ".claude" / "skills" / "run-tools-deploy-sh-dry-first"
+    assert link.is_symlink()
+    shutil.rmtree(SkillLearnerConfig.load().skills_dir)
+    (found,) = [row for row in findings(run, "listing", code=1) if row["result"] == "fault"]
+    assert str(link) in found["what"]
+    run("doctor", "--fix", code=None)
+    assert not link.is_symlink()
+    assert link.name not in (hooks.project / "CLAUDE.md").read_text()
+    assert findings(run, "listing", code=0) == []
 
 
 def test_reached_ceilings(installed: None, run: Run, settings: Write) -> None:
