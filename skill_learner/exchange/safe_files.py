@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from skill_learner.errors import SkillFormatError
 
@@ -35,6 +36,7 @@ Files = Mapping[str, SkillFileData]
 """Relative paths with `/`, and what lies there."""
 
 
+@lru_cache(maxsize=256)
 def is_safe_part(part: str) -> bool:
     """Whether a string is the name of one file or folder on any system."""
     return bool(
@@ -70,7 +72,8 @@ def check_files(files: Files, where: str) -> None:
         raise SkillFormatError(f"{where}: {len(files)} files, more than the {MOST_FILES} allowed")
     if sum(len(file.data) for file in files.values()) > MOST_BYTES:
         raise SkillFormatError(f"{where}: more than {MOST_BYTES} bytes")
-    refuse_collisions(files, where)
+    if len(files) > 1:
+        refuse_collisions(files, where)
 
 
 def refuse_collisions(paths: Iterable[str], where: str) -> None:

@@ -99,7 +99,8 @@ def render(
         lines.append("metadata:")
         lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
     lines += [block.rstrip("\r\n") for block in (further or {}).values()]
-    text = "\n".join([*lines, "---", ""]) + _SURROGATE.sub("\ufffd", body)
+    text = "\n".join([*lines, "---", ""])
+    text += body if body.isascii() else _SURROGATE.sub("\ufffd", body)
     return text.encode("utf-8")
 
 
@@ -123,9 +124,16 @@ def _scalar(text: str) -> str:
 def _quoted(text: str) -> str:
     """A double-quoted scalar that JSON and YAML read alike. Three dashes in a row are broken by an
     escape, since some readers cut the front matter at the first `---` wherever it stands."""
+    if text.isascii() and text.isprintable() and _is_bare(text):
+        return f'"{text}"'
     quoted = _JSON.encode(_SURROGATE.sub("\ufffd", text))
     quoted = ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
     return quoted.replace("---", "--\\u002d")
+
+
+def _is_bare(text: str) -> bool:
+    """Whether nothing in a printable ASCII text needs an escape."""
+    return '"' not in text and "\\" not in text and "---" not in text
 
 
 # -- reading -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 NAME_LIMIT = 64
@@ -42,6 +43,11 @@ class ReadSkill(Protocol):
 
 def name_faults(name: str) -> list[str]:
     """Why `name` cannot be the name of a skill that we write; empty when it can."""
+    return [*_name_faults(name)]
+
+
+@lru_cache(maxsize=16)  # one skill's name is asked about several times in a row
+def _name_faults(name: str) -> tuple[str, ...]:
     faults = []
     if _NAME.fullmatch(name) is None:
         faults.append(
@@ -51,7 +57,7 @@ def name_faults(name: str) -> list[str]:
         faults.append(f"name has {len(name)} characters, at most {NAME_LIMIT} are allowed")
     if _DEVICE.fullmatch(name) or name in NULL_TEXTS:
         faults.append(f"name {name!r} means something else to Windows or to YAML")
-    return faults
+    return tuple(faults)
 
 
 def description_faults(description: str) -> list[str]:
