@@ -24,6 +24,8 @@ _PAIR = """name TEXT NOT NULL, local TEXT NOT NULL, token TEXT NOT NULL,
     local_scope TEXT NOT NULL, born TEXT NOT NULL, parked TEXT NOT NULL, parked_home TEXT NOT NULL,
     parked_as TEXT NOT NULL, parked_base BLOB NOT NULL"""
 _SCHEMA = f"""
+PRAGMA page_size = 16384; -- of a new file: a packed skill fits, so no row needs a page of its own
+PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS pairs (
     remote TEXT NOT NULL, {_PAIR},
     PRIMARY KEY (remote, name)) WITHOUT ROWID;
@@ -283,7 +285,6 @@ class SyncState:
         )
         try:
             if connection.execute("PRAGMA user_version").fetchone()[0] < 2:
-                connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_SCHEMA)
             connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:

@@ -19,6 +19,7 @@ from skill_learner.errors import LibraryError
 from skill_learner.files import ensure_private_dir
 
 _SCHEMA = """
+PRAGMA page_size = 16384; -- of a new file: most skills fit, so no row needs a page of its own
 CREATE TABLE IF NOT EXISTS entries (name TEXT NOT NULL, noted INTEGER NOT NULL, line BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_name ON entries (name);
 CREATE TABLE IF NOT EXISTS versions (hash TEXT PRIMARY KEY, packed BLOB NOT NULL) WITHOUT ROWID;
