@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remote_homes import Home, MakeHome, both_with_deploy, git, words
+from remote_homes import (
+    Home,
+    MakeHome,
+    both_with_deploy,
+    git,
+    killed_at_its_push,
+    words,
+)
 
 from skill_learner.remotes.git_program import GitProgram
 from skill_learner.remotes.sync import Synchroniser, SyncReport
@@ -16,29 +23,6 @@ from skill_learner.remotes.sync import Synchroniser, SyncReport
 pytestmark = pytest.mark.process
 
 Push = Callable[..., Any]
-
-
-class KilledHere(BaseException):
-    """Stands for a kill: nothing of ours runs after it."""
-
-
-def killed_at_its_push(home: Home, *, landed: bool, **settings: Any) -> Callable[[], Any]:
-    """A sync that ends as by a kill while it pushes. Returns what does its push, now or again: what
-    a process that it started does when it goes on alone."""
-    syncing = home.synchroniser(**settings)
-    push: Push = syncing._remote.push
-    given: list[Any] = []
-
-    def kill(*arguments: Any) -> Any:
-        given.extend(arguments)
-        if landed:
-            push(*arguments)
-        raise KilledHere
-
-    syncing._remote.push = kill  # type: ignore[assignment,method-assign]
-    with pytest.raises(KilledHere):
-        syncing.sync()
-    return lambda: push(*given)
 
 
 def before_its_push(home: Home, act: Callable[[], Any], *, number: int = 1) -> SyncReport:

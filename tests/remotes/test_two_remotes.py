@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remote_homes import Home, empty_repository, home_maker, words
+from remote_homes import Home, empty_repository, home_maker, killed_at_its_push, words
 
 pytestmark = pytest.mark.process
 
@@ -49,7 +49,7 @@ def test_what_is_sent_first_tells_of_its_earlier_texts(bridge: Bridge) -> None:
     """So a remote that has one of them is not taken for another skill's."""
     (near, far), (near_two, far_two) = bridge("one"), bridge("two")
     near.add("deploy")
-    far.sync()
+    killed_at_its_push(far, landed=True)
     near.patch("deploy", "First step.", "First by one.")
     near.sync()
     near_two.sync()

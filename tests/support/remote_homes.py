@@ -119,6 +119,30 @@ def empty_repository(folder: Path) -> Path:
     return folder
 
 
+class KilledHere(BaseException):
+    """Stands for a kill: nothing of ours runs after it."""
+
+
+def killed_at_its_push(home: Home, *, landed: bool, **settings: Any) -> Callable[[], Any]:
+    """A sync that ends as by a kill while it pushes. Returns what does its push, now or again: what
+    a process that it started does when it goes on alone."""
+    syncing = home.synchroniser(**settings)
+    push: Callable[..., Any] = syncing._remote.push
+    given: list[Any] = []
+
+    def kill(*arguments: Any) -> Any:
+        given.extend(arguments)
+        if landed:
+            push(*arguments)
+        raise KilledHere
+
+    syncing._remote.push = kill  # type: ignore[assignment,method-assign]
+    with contextlib.suppress(KilledHere):
+        syncing.sync()
+    assert given, "it pushed nothing"
+    return lambda: push(*given)
+
+
 _SYNCING = """
 import sys
 import time
