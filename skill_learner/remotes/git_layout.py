@@ -41,12 +41,15 @@ class _Blob(NamedTuple):
 
 
 def listing(git: GitProgram, commit: str, folder: str) -> dict[str, str]:
-    """Names below a folder of a commit, with the ids of what lies there."""
+    """Names below a folder of a commit, with the ids of what lies there; of the counters, plain
+    files only: anything else is no machine's."""
     raw = git.run("ls-tree", "-z", f"{commit}^{{tree}}", "--", f"{folder}/")
     found = {}
     for entry in filter(None, raw.split(b"\0")):
         head, _, path = entry.partition(b"\t")
-        found[path.decode("utf-8", "surrogateescape").rpartition("/")[2]] = head.split()[2].decode()
+        mode, _, identity = head.decode().split()
+        if folder != COUNTERS or mode.startswith("100"):
+            found[path.decode("utf-8", "surrogateescape").rpartition("/")[2]] = identity
     return found
 
 

@@ -311,6 +311,8 @@ def test_links_and_odd_names_are_refused_and_the_rest_is_taken(
     write_skill(folder, "fine")
     (folder / "counters" / "evil.json").parent.mkdir(exist_ok=True)
     (folder / "counters" / "evil.json").write_text('{"fine": {"uses": -5}, "x": [1]}')
+    write_skill(folder, "../counters/folder.json")
+    os.symlink("evil.json", folder / "counters" / "link.json")
     commit(folder)
     one = make_home("one")
     report = one.sync()
