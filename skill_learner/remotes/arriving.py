@@ -111,7 +111,7 @@ def decide(
         if state == "archived":
             return Arrival("ignore", theirs, why="archived there, and not here")
         return Arrival("create", theirs, theirs, state, why)
-    base = unpack(pair.base) if pair is not None else _common(theirs, home.shared, lineage, earlier)
+    base = unpack(pair.base) if pair is not None else common(theirs, home.shared, lineage, earlier)
     if base is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
@@ -122,7 +122,7 @@ def decide(
     return _meet(base, theirs, home, pair, settings)
 
 
-def _common(
+def common(
     theirs: SharedSkill,
     home: SharedSkill,
     lineage: frozenset[str],

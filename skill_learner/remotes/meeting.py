@@ -36,8 +36,9 @@ class Meeting:
         if pair is None:
             return self._unpaired(theirs, skill.name, taken, unpaired)
         home = self._homes.find(pair.local, pair) if pair.local.casefold() in taken else None
-        if home is not None and skill.lost and theirs.text_digest in self._texts(home)[0]:
-            pair = replace(pair, base=pack(theirs))
+        if home is not None and skill.lost:  # what both knew is older than the pair tells
+            base = arriving.common(theirs, home.shared, *self._texts(home))
+            pair = pair if base is None else replace(pair, base=pack(base))
         return home, arriving.decide(theirs, home, pair, self._settings)
 
     def _unpaired(

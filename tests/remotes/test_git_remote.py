@@ -182,10 +182,20 @@ def test_a_force_push_that_loses_changes_brings_them_back(
         body = home.library.get("deploy").body
         assert "First edit." in body
         assert "Third edit." in body
+    three = make_home("three")
+    git(folder, "push", "--quiet", "--force", "origin", "HEAD:main")
+    three.sync()
+    three.patch("deploy", "Second step.", "Second by three.")
+    three.sync()
+    one.patch("deploy", "First edit.", "First again.")
+    assert words(one.sync()) == {"deploy": "merged"}
+    two.sync()
+    body = two.library.get("deploy").body
+    assert "First again.\n\nSecond by three.\n\nThird edit." in body
     git(folder, "fetch", "--quiet")
     git(folder, "reset", "--quiet", "--hard", "origin/main")
     path = folder / "skills/deploy/SKILL.md"
-    path.write_text(path.read_text().replace("First edit.", "First step."))
+    path.write_text(path.read_text().replace("First again.", "First step."))
     commit(folder, "taken back by a commit")
     one.sync()
     assert "First step." in one.library.get("deploy").body
