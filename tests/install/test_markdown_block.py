@@ -13,6 +13,7 @@ from skill_learner.install.markdown_block import neutralised, put_block, read_bl
 
 PATH = Path("CLAUDE.md")
 BEGIN, END = b"<!-- skill-learner:begin -->", b"<!-- skill-learner:end -->"
+OTHERS = [b"<!-- other:begin -->", b"<!-- other:end -->"]
 BOM = b"\xef\xbb\xbf"
 
 TEXTS: dict[str, bytes] = {
@@ -55,25 +56,14 @@ def test_the_block_is_replaced_where_the_user_moved_it() -> None:
 def test_within_another_tools_block_it_stays_where_it_stands(newline: bytes) -> None:
     """Out of there it could only go by a change of what lies between the other tool's markers. When
     that tool writes its block anew without ours, ours comes to the end, as on the first day."""
-    theirs = newline.join(
-        [
-            b"<!-- other:begin -->",
-            b"theirs",
-            BEGIN,
-            b"old",
-            END,
-            b"",
-            b"more",
-            b"<!-- other:end -->",
-        ]
-    )
+    theirs = newline.join([OTHERS[0], b"theirs", BEGIN, b"old", END, b"", b"more", OTHERS[1]])
     text = b"mine" + newline + theirs + newline + b"  last"
     new = put_block(text, "new", PATH)
     assert new == text.replace(b"old", b"new")
     assert put_block(new, "new", PATH) == new
     ours = newline.join([BEGIN, b"old", END, b""])
     assert take_block(text, PATH) == text.replace(ours, b"")
-    anew = b"mine" + newline + b"<!-- other:begin -->" + newline + b"<!-- other:end -->" + newline
+    anew = newline.join([b"mine", *OTHERS, b""])
     assert put_block(anew, "new", PATH).startswith(anew)
     assert read_block(put_block(anew, "new", PATH), PATH) == b"new"
 
@@ -102,6 +92,14 @@ DAMAGED: dict[str, tuple[bytes, str]] = {
     "begin twice": (BEGIN + b"\n" + BEGIN + b"\n" + END, "CLAUDE.md:2: a second begin marker"),
     "whole block twice": ((BEGIN + b"\n" + END + b"\n") * 2, "CLAUDE.md:3: a second begin marker"),
     "end twice": (BEGIN + b"\n" + END + b"\n" + END, "CLAUDE.md:3: a second end marker"),
+    "another's block within": (
+        b"\n".join([b"x", BEGIN, *OTHERS, END]),
+        "CLAUDE.md:3: within skill-learner's block stands what is not its own",
+    ),
+    "another's end within": (
+        b"\r\n".join([OTHERS[0], BEGIN, b"old", OTHERS[1], END]),
+        "CLAUDE.md:4: within skill-learner's block stands what is not its own",
+    ),
     "open fence": (b"a\n```sh\n" + BEGIN, "CLAUDE.md:2: a code fence is opened here and never"),
     "UTF-16": ("# Notes".encode("utf-16"), "not a text in UTF-8"),
 }
