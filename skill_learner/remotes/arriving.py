@@ -105,7 +105,7 @@ def decide(
     earlier: Mapping[str, SharedSkill] = NO_TEXTS,
 ) -> Arrival:
     """lineage: hashes of the texts that home's skill is known to have had; earlier: those of them
-    that home still has."""
+    that home still has, newest last."""
     if home is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
@@ -139,8 +139,8 @@ def common(
         return replace(home, state=theirs.state, approved=theirs.approved)
     if theirs.text_digest in lineage or theirs.text_digest in home.lineage:
         return theirs
-    for text in reversed(theirs.lineage):  # both went on from it
-        if text in earlier:
+    for text in reversed([*earlier]):  # home's newest from which both went on
+        if text in theirs.lineage:
             return replace(earlier[text], state=theirs.state, approved=theirs.approved)
     return None
 

@@ -112,7 +112,8 @@ class HomeSkills:
         return replace(self.shared(stored, pair), pinned=name in self.intake.pins.names())
 
     def earlier_texts(self, home: HomeSkill) -> dict[str, SharedSkill]:
-        """The texts that a home skill had (with the attachments of today), by their hash."""
+        """The texts that a home skill had (with the attachments of today), by their hash,
+        newest last."""
         texts = [
             replace(
                 home.shared,
