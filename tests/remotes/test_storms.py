@@ -15,3 +15,10 @@ def test_nothing_is_lost_whatever_happens_to_the_syncs(tmp_path: Path, seed: int
     storm = Storm(tmp_path, seed)
     storm.rage(25)
     assert storm.losses() == []
+
+
+def test_copies_meet_by_the_newest_text_that_they_share(tmp_path: Path) -> None:
+    """The lineage of a merge lists the texts of one side after those of the other."""
+    storm = Storm(tmp_path, 141)
+    storm.rage(40)
+    assert storm.losses() == []
