@@ -42,10 +42,9 @@ class PostgresRemote:
         oldest, newest = self._connection.run(schema.STANDING)[0]
         if oldest == newest == since:  # no transaction has written anything since
             return Pulled(cursor)
-        pulled = self._pulled(since)
-        if int(pulled.cursor) < int(since):  # another server than the cursor is of
-            return self._pulled("0")
-        return pulled
+        if int(oldest) < int(since):  # another server than the cursor is of
+            since = "0"
+        return self._pulled(since)
 
     def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         accepted: dict[str, str] = {}
@@ -91,17 +90,21 @@ class PostgresRemote:
     # -- below ---------------------------------------------------------------------------------
 
     def _pulled(self, since: str) -> Pulled:
+        """What was written in transactions from `since` on. The cursor goes no further than the
+        last one that is seen here: after a crash the server gives those numbers anew that no
+        transaction on its disk bears."""
         rows = self._run(schema.PULL, {"since": since, "most": _MOST_TEXT})
-        told = next(row[1] for row in rows if row[0] == "cursor")
+        still_open = next(int(row[5]) for row in rows if row[0] == "open")
+        seen = max((int(row[5]) + 1 for row in rows if row[0] != "open"), default=int(since))
         skills = [
-            _skill(name, token, text) for kind, name, token, text, _ in rows if kind == "skill"
+            _skill(name, token, text) for kind, name, token, text, *_ in rows if kind == "skill"
         ]
         counters = {
             (machine, skill, kind): value
-            for row, machine, skill, kind, value in rows
+            for row, machine, skill, kind, value, _ in rows
             if row == "counter" and value >= 0
         }
-        return Pulled(told, skills, counters)
+        return Pulled(str(min(seen, still_open)), skills, counters)
 
     def _push_batch(self, batch: Sequence[tuple[str, str, OutgoingSkill]]) -> dict[str, str]:
         """Names with their tokens, of those that are there now as they were sent."""

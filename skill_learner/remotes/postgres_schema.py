@@ -90,12 +90,13 @@ STANDING = """
     SELECT pg_snapshot_xmin(s)::text, pg_snapshot_xmax(s)::text FROM pg_current_snapshot() AS s
 """
 PULL = """
-    SELECT 'cursor', pg_snapshot_xmin(pg_current_snapshot())::text, '', '', 0::bigint
+    SELECT 'open', '', '', '', 0::bigint, pg_snapshot_xmin(pg_current_snapshot())::text
     UNION ALL
-    SELECT 'skill', name, token, CASE WHEN octet_length(files) <= %(most)s THEN files END, version
+    SELECT 'skill', name, token, CASE WHEN octet_length(files) <= %(most)s THEN files END, version,
+        changed_in::text
         FROM skill_learner.skills WHERE library = %(library)s AND changed_in >= %(since)s::xid8
     UNION ALL
-    SELECT 'counter', machine, skill, kind, value
+    SELECT 'counter', machine, skill, kind, value, changed_in::text
         FROM skill_learner.counters WHERE library = %(library)s AND changed_in >= %(since)s::xid8
 """
 PUSH = """

@@ -14,6 +14,11 @@ from typing import Any
 import pytest
 from remote_homes import Home, home_maker, words
 
+from skill_learner.errors import RemoteError
+from skill_learner.exchange.safe_files import SkillFileData
+from skill_learner.remotes.postgres import PostgresRemote
+from skill_learner.remotes.postgres_connection import PostgresConnection
+from skill_learner.remotes.protocol import OutgoingSkill
 from skill_learner.remotes.sync import SyncReport
 
 pytestmark = pytest.mark.process
@@ -108,3 +113,34 @@ def test_what_was_accepted_survives_the_servers_kill(mortal_server: Any, tmp_pat
     keeps.close()
     uses = {k[1]: v for k, v in two.state.counters().items() if k[2] == "uses"}
     assert uses == {f"s-{number}": 1 for number in range(2)}
+
+
+def test_a_transaction_number_that_comes_again_after_a_crash_hides_nothing(
+    mortal_server: Any,
+) -> None:
+    """Transactions that were rolled back just before leave no trace on disk: the server gives their
+    numbers anew, below what a reader had seen the server at."""
+    import psycopg
+
+    url = database(mortal_server)
+    reader = PostgresRemote(PostgresConnection(url, "default"), "m-1")
+    writer = PostgresRemote(PostgresConnection(url, "default"), "m-2")
+    writer.push([OutgoingSkill("first", {"SKILL.md": SkillFileData(b"x")}, "")], {})
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
+        connection.execute("SELECT pg_reload_conf()")
+        time.sleep(0.3)
+        for _ in range(50):
+            with connection.transaction(force_rollback=True):
+                connection.execute("SELECT pg_current_xact_id()")
+    cursor = reader.pull("").cursor
+    assert not reader.pull(cursor).skills
+    kill(mortal_server, backends_too=True)
+    mortal_server.start()
+    for remote in (reader, writer):
+        with contextlib.suppress(RemoteError):
+            remote.pull("")
+    writer.push([OutgoingSkill("second", {"SKILL.md": SkillFileData(b"y")}, "")], {})
+    assert [skill.name for skill in reader.pull(cursor).skills] == ["second"]
+    reader.close()
+    writer.close()
