@@ -38,37 +38,37 @@ Plan = Callable[[Sequence[str]], str]
 """Registers drafts of these names that will be written; their mark."""
 Chunk = Sequence[PlainSkill]
 Marked = tuple[FirstArrival, str]
+Told = tuple[Terms, str, str]
+"""On which terms skills come, when, and below which folder they are written."""
 
 
 def arrivals(
-    skills: Sequence[PlainSkill], terms: Terms, at: str, root: str, plan: Plan
+    skills: Sequence[PlainSkill], terms: Terms, at: str, root: str, plan: Plan, workers: Workers
 ) -> Generator[Marked, None, None]:
     """What becomes of each, in no order, with the mark of its draft below `root`. Close it before
-    drafts are taken away: workers write until then."""
+    drafts are taken away: workers write until then, and are ended by it."""
     chunks = deque(skills[start : start + _CHUNK] for start in range(0, len(skills), _CHUNK))
-    with _workers(len(skills), terms, at, root) as workers:
-        yield from _shared_out(chunks, _here(terms, at, root), plan, workers)
+    workers.get_ready(len(skills))
+    try:
+        yield from _shared_out(chunks, (terms, at, root), plan, workers.ready)
+    finally:
+        workers.end()
 
 
-_Work = Callable[[Chunk, str], list[tuple[Any, ...]]]
-
-
-def _here(terms: Terms, at: str, root: str) -> _Work:
-    def work(chunk: Chunk, mark: str) -> list[tuple[Any, ...]]:
-        return arrive(
-            chunk, terms, at, lambda name, data: write_draft(f"{root}{os.sep}{name}", data, mark)
-        )
-
-    return work
+def _work(chunk: Chunk, told: Told, mark: str) -> list[tuple[Any, ...]]:
+    terms, at, root = told
+    return arrive(
+        chunk, terms, at, lambda name, data: write_draft(f"{root}{os.sep}{name}", data, mark)
+    )
 
 
 def _shared_out(
-    chunks: deque[Chunk], work: _Work, plan: Plan, workers: Sequence[_Worker]
+    chunks: deque[Chunk], told: Told, plan: Plan, workers: Sequence[_Worker]
 ) -> Iterator[Marked]:
     left = len(chunks)
     done: queue.SimpleQueue[list[Marked] | None] = queue.SimpleQueue()
     for worker in workers:
-        worker.work_off(chunks, plan, done)
+        worker.work_off(chunks, told, plan, done)
     while left:
         found: list[Marked] | None
         try:
@@ -80,7 +80,7 @@ def _shared_out(
                 found = _awaited(done, workers)
             else:
                 mark = plan([skill[0] for skill in chunk])
-                found = [(FirstArrival(*one), mark) for one in work(chunk, mark)]
+                found = [(FirstArrival(*one), mark) for one in _work(chunk, told, mark)]
         if found is not None:
             left -= 1
             yield from found
@@ -101,19 +101,23 @@ def _awaited(
 # -- this side of the pipes ------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _workers(count: int, terms: Terms, at: str, root: str) -> Iterator[list[_Worker]]:
-    """As many as help with so many skills; none where none can be started."""
-    wanted = min(_cores() - 1, count // WORTH_A_WORKER, _MOST_WORKERS)
-    workers: list[_Worker] = []
-    try:
+class Workers:
+    """The processes beside this one: none until they are wanted, none after `end`."""
+
+    def __init__(self) -> None:
+        self.ready: list[_Worker] = []
+
+    def get_ready(self, count: int) -> None:
+        """Start as many as help with so many skills; none where none can be started. Said as soon
+        as the count is known, their start goes on while the skills are read."""
+        wanted = min(_cores() - 1, count // WORTH_A_WORKER, _MOST_WORKERS)
         with contextlib.suppress(OSError):
-            while len(workers) < wanted:
-                workers.append(_Worker(terms, at, root))
-        yield workers
-    finally:
-        for worker in workers:
-            worker.end()
+            while len(self.ready) < wanted:
+                self.ready.append(_Worker())
+
+    def end(self) -> None:
+        while self.ready:
+            self.ready.pop().end()
 
 
 def _cores() -> int:
@@ -127,9 +131,7 @@ def _cores() -> int:
 
 
 class _Worker:
-    def __init__(self, terms: Terms, at: str, root: str) -> None:
-        self._root = root
-        self._told = terms, at, root
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _START],
             stdin=subprocess.PIPE,
@@ -140,6 +142,9 @@ class _Worker:
         self._thread: threading.Thread | None = None
         for pipe in (self._to, self._from):
             _widen(pipe)
+        with contextlib.suppress(OSError):  # it died; so the first chunk will tell
+            pickle.dump(sys.path, self._to)
+            self._to.flush()
 
     @property
     def _to(self) -> IO[bytes]:
@@ -152,21 +157,28 @@ class _Worker:
         return self._process.stdout
 
     def work_off(
-        self, chunks: deque[Chunk], plan: Plan, done: queue.SimpleQueue[list[Marked] | None]
+        self,
+        chunks: deque[Chunk],
+        told: Told,
+        plan: Plan,
+        done: queue.SimpleQueue[list[Marked] | None],
     ) -> None:
         """Take chunks until there are none, beside the caller. Puts what was found; at the end, or
         when the worker failed at a chunk, which is put back, None."""
         self._thread = threading.Thread(
-            target=self._work_off, args=(chunks, plan, done), name="skill-learner-arrivals"
+            target=self._work_off, args=(chunks, told, plan, done), name="skill-learner-arrivals"
         )
         self._thread.start()
 
     def _work_off(
-        self, chunks: deque[Chunk], plan: Plan, done: queue.SimpleQueue[list[Marked] | None]
+        self,
+        chunks: deque[Chunk],
+        told: Told,
+        plan: Plan,
+        done: queue.SimpleQueue[list[Marked] | None],
     ) -> None:
         try:
-            pickle.dump(sys.path, self._to)
-            pickle.dump(self._told, self._to)
+            pickle.dump(told, self._to)
             while True:
                 chunk = chunks.popleft()
                 mark = plan([skill[0] for skill in chunk])
@@ -174,7 +186,7 @@ class _Worker:
                     found = [(FirstArrival(*one), mark) for one in self._ask(chunk, mark)]
                 except BaseException:
                     self.kill()
-                    remove_drafts(self._root, (skill[0] for skill in chunk), mark)
+                    remove_drafts(told[2], (skill[0] for skill in chunk), mark)
                     chunks.append(chunk)
                     raise
                 done.put(found)
@@ -221,20 +233,18 @@ def serve() -> None:
 
     gc.disable()  # it lives for seconds, and makes no cycles
     asked, answers, parent = sys.stdin.buffer, sys.stdout.buffer, os.getppid()
-    terms, at, root = pickle.load(asked)
+    told = pickle.load(asked)
     while True:
         try:
             chunk, mark = pickle.load(asked)
         except EOFError:
             return
-        found = _served(chunk, (terms, at, root), mark, parent)
+        found = _served(chunk, told, mark, parent)
         pickle.dump(found, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
 
-def _served(
-    chunk: Chunk, told: tuple[Terms, str, str], mark: str, parent: int
-) -> list[tuple[Any, ...]] | None:
+def _served(chunk: Chunk, told: Told, mark: str, parent: int) -> list[tuple[Any, ...]] | None:
     """None where a draft could not be written; then none of the chunk is left."""
     terms, at, root = told
 

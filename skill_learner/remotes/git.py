@@ -18,6 +18,7 @@ from pathlib import Path
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.files import ensure_private_dir
 from skill_learner.remotes import git_layout as layout
+from skill_learner.remotes import protocol
 from skill_learner.remotes.git_address import address, compare_line, is_path
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
@@ -56,7 +57,7 @@ class GitRemote:
         self._git = GitProgram(cache)
         self._head = ""
 
-    def pull(self, cursor: str) -> Pulled:
+    def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
         head = self._remote_head()
         if head == cursor:
             self._head = self._head or (head if head and self._has(head) else "")
@@ -72,12 +73,12 @@ class GitRemote:
             return Pulled("")
         try:
             self._head = self._fetch(head)
-            return self._changes(cursor, self._head)
+            return self._changes(cursor, self._head, foretell)
         except GitFailedError:  # objects of the copy are damaged or gone
             self._forget_copy()
         self._head = self._fetch(head)
         try:
-            return self._changes(cursor, self._head)
+            return self._changes(cursor, self._head, foretell)
         except GitFailedError as error:
             raise RemoteUnavailableError(
                 f"{self._address} at {self._head[:10]} could not be read: {error.told}"
@@ -168,11 +169,12 @@ class GitRemote:
         how += [] if self._fetched() else ["--depth=1"]
         self._git.run("fetch", *how, "--", self._address, f"+{self._ref}:{_FETCHED}")
 
-    def _changes(self, cursor: str, head: str) -> Pulled:
+    def _changes(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
         known = bool(cursor) and self._has(cursor)
         before = layout.listing(self._git, cursor, layout.SKILLS) if known else {}
         after = layout.listing(self._git, head, layout.SKILLS)
         changed = {name: token for name, token in after.items() if before.get(name) != token}
+        foretell(len(changed))
         skills = list(layout.read_skills(self._git, head, changed)) if changed else []
         skills += [RemoteSkill(name, "", None) for name in before if name not in after]
         if known and skills and not self._is_ancestor(cursor, head):

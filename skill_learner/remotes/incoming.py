@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError, SkillLearnerError
 from skill_learner.remotes.arrival_form import Terms, as_home_is
-from skill_learner.remotes.arrival_workers import arrivals
+from skill_learner.remotes.arrival_workers import Workers, arrivals
 from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.first_arrivals import PlainSkill, may_be_first, plain
 from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
@@ -60,6 +60,7 @@ class Incoming:
         self._terms = Terms(settings, homes.scopes, homes.redactor)
         self._waiting = Waiting(settings, homes.intake)
         self._meeting = Meeting(settings, homes, state)
+        self._workers = Workers()
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
@@ -67,6 +68,15 @@ class Incoming:
         """Those of them without further files."""
         self.to_ask_again: set[str] = set()
         """Remote's names of skills that a fault of this machine kept from being taken."""
+
+    def foretold(self, count: int) -> None:
+        """So many skills are about to come; who helps with them gets ready meanwhile."""
+        if not self._dry:
+            self._workers.get_ready(count)
+
+    def close(self) -> None:
+        """End whoever got ready for skills that did not come."""
+        self._workers.end()
 
     def take(self, skills: Sequence[RemoteSkill]) -> list[Outcome]:
         """Bring home up to date with these versions; each is old or new at any moment, and one that
@@ -121,7 +131,7 @@ class Incoming:
     def _take_first(self, skills: Sequence[PlainSkill], batch: _Batch) -> None:
         """Skills whose names nobody here knows."""
         bulk = batch.bulk
-        found = arrivals(skills, self._terms, batch.at, bulk.root, bulk.plan)
+        found = arrivals(skills, self._terms, batch.at, bulk.root, bulk.plan, self._workers)
         with contextlib.closing(found):
             for one, mark in found:
                 if one.kind == "refused":

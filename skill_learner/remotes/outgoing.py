@@ -52,12 +52,13 @@ class Outgoing:
 
     def collect(self) -> Collected:
         """Look at every home skill that changed since the last look; the others are not read."""
-        pairs = self._state.pairs()
-        by_local = {pair.local: pair for pair in pairs.values()}
         seen = self._state.seen()
         stamps = self._homes.intake.stamps(self._incoming.alone)
         found = Collected(gone=[key for key in seen if key not in stamps])
-        for key, stamp in stamps.items():
+        others = self._not_just_come(stamps, found)
+        pairs = self._state.pairs() if others else {}
+        by_local = {pair.local: pair for pair in pairs.values()}
+        for key, stamp in others.items():
             name = key.removeprefix(f"{ARCHIVE}/")
             if key != name and name in stamps:
                 continue
@@ -67,16 +68,28 @@ class Outgoing:
                 if held:
                     found.held.append(Outcome("stays", name, "held back", held))
                 continue
-            size = size_told(stamp) if stamp else self._homes.intake.size(name)
-            if self._incoming.fresh.get(name, -2) == size:
-                found.seen[key] = (stamp, "")
-                continue
             try:
                 self._look(key, stamp, pair, pairs, found)
             except (SkillLearnerError, OSError) as problem:
                 why = getattr(problem, "message", str(problem))
                 found.held.append(Outcome("stays", name, "unreadable", why))
         return found
+
+    def _not_just_come(self, stamps: Mapping[str, str], found: Collected) -> dict[str, str]:
+        """Those that did not come by this sync, just as they are; the others are seen."""
+        fresh, seen = self._incoming.fresh, found.seen
+        if not fresh:
+            return dict(stamps)
+        others = {}
+        for key, stamp in stamps.items():
+            written = fresh.get(key)
+            if written is not None and written == (
+                size_told(stamp) if stamp else self._homes.intake.size(key)
+            ):
+                seen[key] = (stamp, "")
+            else:
+                others[key] = stamp
+        return others
 
     def _look(
         self, key: str, stamp: str, pair: Pair | None, pairs: Mapping[str, Pair], found: Collected

@@ -20,7 +20,15 @@ from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import MOST_BYTES, Files, SkillFileData
 from skill_learner.remotes import postgres_schema as schema
 from skill_learner.remotes.postgres_connection import PostgresConnection
-from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
+from skill_learner.remotes.protocol import (
+    CounterKey,
+    Foretell,
+    OutgoingSkill,
+    Pulled,
+    Pushed,
+    RemoteSkill,
+    unheard,
+)
 from skill_learner.remotes.settings import RemoteSettings
 
 _MOST_TEXT = 2 * MOST_BYTES
@@ -37,7 +45,8 @@ class PostgresRemote:
         self._connection = connection
         self._machine = machine
 
-    def pull(self, cursor: str) -> Pulled:
+    def pull(self, cursor: str, foretell: Foretell = unheard) -> Pulled:
+        """All comes in one answer, so nothing is known before."""
         since = cursor if cursor.isdecimal() else "0"
         oldest, newest = self._connection.run(schema.STANDING)[0]
         if oldest == newest == since:  # no transaction has written anything since

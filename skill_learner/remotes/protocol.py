@@ -6,7 +6,7 @@ and counters that only grow. It knows nothing of libraries, trust or merging; `s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -67,11 +67,19 @@ class Pushed:
     busy: str = ""
 
 
+Foretell = Callable[[int], None]
+"""Is told how many skills a pull will bring, before they are read, where that is known."""
+
+
+def unheard(count: int) -> None:
+    """For whoever need not know before."""
+
+
 class Remote(Protocol):
     """Raises RemoteUnavailableError when it cannot be reached now, RemoteError for any other fault.
     Every call may be repeated: what was done already is not done again."""
 
-    def pull(self, cursor: str) -> Pulled:
+    def pull(self, cursor: str, foretell: Foretell = unheard) -> Pulled:
         """Changes since `cursor` ("" for everything)."""
 
     def push(

@@ -130,13 +130,17 @@ class Synchroniser:
         self._cursor = self._state.note("cursor") if self._same_settings(dry_run) else ""
         self._told = set()
         incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
+        with contextlib.closing(incoming):
+            self._rounds(incoming, report, marks, dry_run)
+
+    def _rounds(self, incoming: Incoming, report: SyncReport, marks: Marks, dry_run: bool) -> None:
         if not dry_run:
             self._put_right(incoming)
         outgoing = Outgoing(self._settings, self._homes, self._state, incoming)
         sending = Sending(self._settings, self._remote, self._homes, self._state, self._uses)
         collected, busy = Collected(), ""
         for report.rounds in range(1, MOST_ROUNDS + 1):
-            pulled = self._remote.pull(self._cursor)
+            pulled = self._remote.pull(self._cursor, incoming.foretold)
             bring = self._settings.pulls and not dry_run
             back = came_back(self._homes, self._state, pulled.skills) if bring else []
             skills = [*back, *pulled.skills]

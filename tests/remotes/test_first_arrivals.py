@@ -9,6 +9,7 @@ import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from collections import deque
@@ -19,15 +20,18 @@ from typing import Any
 import pytest
 from remote_homes import Home, git, home_maker, words
 
+from skill_learner.errors import LibraryError, RemoteError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.learning.redaction import Redactor
-from skill_learner.remotes import arrival_workers, open_remote
+from skill_learner.remotes import arrival_workers, arriving, git_layout, open_remote
 from skill_learner.remotes.arrival_form import Terms
 from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill, plain
 from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
 from skill_learner.remotes.protocol import OutgoingSkill, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
-from skill_learner.remotes.shared_skill import SharedChange, SharedSkill
+from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
+from skill_learner.skills import bulk as bulk_module
+from skill_learner.skills.arriving_skill import made_ready
 from skill_learner.skills.bulk import BulkIntake
 from skill_learner.skills.history import History
 
@@ -154,7 +158,7 @@ def make_worker(root: Path) -> Iterator[MakeWorker]:
     made: list[Any] = []
 
     def make() -> Any:
-        made.append(arrival_workers._Worker(TERMS, AT, str(root)))
+        made.append(arrival_workers._Worker())
         return made[-1]
 
     yield make
@@ -178,7 +182,7 @@ def files_below(folder: Path) -> list[str]:
 def test_a_worker_writes_drafts_and_tells_of_each(root: Path, make_worker: MakeWorker) -> None:
     bulk = BulkIntake(root, History(root / ".history"))
     done: queue.SimpleQueue[list[tuple[FirstArrival, str]] | None] = queue.SimpleQueue()
-    make_worker().work_off(chunks(10), bulk.plan, done)
+    make_worker().work_off(chunks(10), (TERMS, AT, str(root)), bulk.plan, done)
     found = [one for _ in range(2) for one in done.get() or ()]
     assert done.get() is None
     assert [one.name for one, _ in found] == [f"s-{n}" for n in range(10)]
@@ -190,8 +194,8 @@ def test_a_worker_writes_drafts_and_tells_of_each(root: Path, make_worker: MakeW
 
 def shared_out(root: Path, workers: list[Any], count: int = 20) -> set[str]:
     bulk = BulkIntake(root, History(root / ".history"))
-    here = arrival_workers._here(TERMS, AT, str(root))
-    found = list(arrival_workers._shared_out(chunks(count), here, bulk.plan, workers))
+    told = (TERMS, AT, str(root))
+    found = list(arrival_workers._shared_out(chunks(count), told, bulk.plan, workers))
     assert len(found) == count
     assert len(files_below(root)) == count  # one draft each, and none of who failed
     return {one.name for one, _ in found}
@@ -222,11 +226,30 @@ def test_a_worker_that_cannot_write_leaves_nothing_of_its_chunk(
     left = chunks(5)
     done: queue.SimpleQueue[list[tuple[FirstArrival, str]] | None] = queue.SimpleQueue()
     bulk = BulkIntake(root, History(root / ".history"))
-    make_worker().work_off(left, bulk.plan, done)
+    make_worker().work_off(left, (TERMS, AT, str(root)), bulk.plan, done)
     assert done.get() is None
     assert len(left) == 1
     assert files_below(root) == []
     assert not list(root.parent.glob(".SKILL.md*"))
+
+
+@pytest.mark.process
+def test_who_got_ready_for_skills_that_never_came_is_ended(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many_cores: None
+) -> None:
+    seed(str(bare), [shared(f"s-{n}") for n in range(20)], tmp_path / "seed")
+    began: list[int] = []
+
+    def unreadable(*_: object) -> Iterator[RemoteSkill]:
+        began.extend(_children(os.getpid()))
+        raise RemoteError("the disk is gone")
+
+    monkeypatch.setattr(git_layout, "read_skills", unreadable)
+    home = home_maker(str(bare), tmp_path)("one")
+    with pytest.raises(RemoteError, match="the disk is gone"):
+        home.sync()
+    assert began  # while the skills were still to be read
+    assert not set(began) & set(_children(os.getpid()))
 
 
 @pytest.mark.parametrize("executable", ["", "/usr/sbin/uwsgi", "/opt/app/app"])
@@ -246,8 +269,82 @@ def test_without_processes_all_is_done_here(
     monkeypatch.setattr(subprocess, "Popen", none)
     bulk = BulkIntake(root, History(root / ".history"))
     skills = [skill for chunk in chunks(20) for skill in chunk]
-    found = list(arrival_workers.arrivals(skills, TERMS, AT, str(root), bulk.plan))
+    workers = arrival_workers.Workers()
+    found = list(arrival_workers.arrivals(skills, TERMS, AT, str(root), bulk.plan, workers))
     assert len(found) == 20
+
+
+# -- into place -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ready(root: Path, monkeypatch: pytest.MonkeyPatch) -> BulkIntake:
+    """Six skills to be put in place by two threads."""
+    monkeypatch.setattr(bulk_module, "_WORTH_A_THREAD", 2)
+    bulk = BulkIntake(root, History(root / ".history"))
+    for name, _, files in (skill for chunk in chunks(6) for skill in chunk):
+        new = TERMS.new(arriving.decide(read_shared(name, named(files)), None, None, SETTINGS))[0]
+        bulk.put(made_ready(name, new, "remote:team", 1, AT))
+    return bulk
+
+
+def named(files: tuple[tuple[str, bytes, bool], ...]) -> dict[str, SkillFileData]:
+    return {path: SkillFileData(data, mode) for path, data, mode in files}
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_all_get_their_names_with_a_second_thread_or_without(
+    root: Path, ready: BulkIntake, monkeypatch: pytest.MonkeyPatch, threads: bool
+) -> None:
+    def none(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    if not threads:
+        monkeypatch.setattr(threading.Thread, "start", none)
+    assert len(ready.commit()) == 6
+    assert [path.name for path in root.glob("s-*/*")] == ["SKILL.md"] * 6
+
+
+@pytest.mark.parametrize("name", ["s-0", "s-5"])
+def test_whichever_thread_cannot_give_a_name_it_is_told(
+    root: Path, ready: BulkIntake, name: str
+) -> None:
+    (root / name / "SKILL.md").mkdir()
+    with pytest.raises(IsADirectoryError):
+        ready.commit()
+
+
+def test_nothing_gets_its_name_when_it_cannot_be_noted(
+    root: Path, ready: BulkIntake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise LibraryError("the disk is full")
+
+    monkeypatch.setattr(History, "write_many", full)
+    with pytest.raises(LibraryError, match="full"):
+        ready.commit()
+    assert not list(root.glob("s-*/SKILL.md"))
+
+
+@pytest.mark.skipif(not hasattr(os, "sync"), reason="each is on the disk when it gets its name")
+def test_nothing_gets_its_name_before_it_is_noted_and_on_the_disk(
+    root: Path, ready: BulkIntake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+    note, put = History.write_many, os.replace
+
+    def noted(history: History, entries: Any) -> None:
+        note(history, entries)
+        ended.append("noted")
+
+    def named(source: str, target: str) -> None:
+        assert sorted(ended) == ["noted", "on the disk"]
+        put(source, target)
+
+    monkeypatch.setattr(History, "write_many", noted)
+    monkeypatch.setattr(os, "sync", lambda: ended.append("on the disk"))
+    monkeypatch.setattr(os, "replace", named)
+    assert len(ready.commit()) == 6
 
 
 # -- kills ----------------------------------------------------------------------------------------
