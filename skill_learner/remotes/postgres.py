@@ -44,16 +44,22 @@ class PostgresRemote:
     def __init__(self, connection: PostgresConnection, machine: str) -> None:
         self._connection = connection
         self._machine = machine
+        self._looked_at: tuple[object, ...] = ()
+        """How the server stood at the last pull, over which connection, and the cursor from it. A
+        crash of the server, which would end the connection, may make it stand so once more."""
 
     def pull(self, cursor: str, foretell: Foretell = unheard) -> Pulled:
         """All comes in one answer, so nothing is known before."""
         since = cursor if cursor.isdecimal() else "0"
         oldest, newest = self._connection.run(schema.STANDING)[0]
-        if oldest == newest == since:  # no transaction has written anything since
-            return Pulled(cursor)
+        standing = oldest, newest, self._connection.number
+        if oldest == newest and (newest == since or self._looked_at == (*standing, cursor)):
+            return Pulled(cursor)  # no transaction has written anything since
         if int(oldest) < int(since):  # another server than the cursor is of
             since = "0"
-        return self._pulled(since)
+        pulled = self._pulled(since)
+        self._looked_at = (*standing, pulled.cursor)
+        return pulled
 
     def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         accepted: dict[str, str] = {}

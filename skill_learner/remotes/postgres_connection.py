@@ -26,6 +26,8 @@ class PostgresConnection:
         self.library = library
         self._connection: Any = None
         self.has_vectors = False
+        self.number = 0
+        """How many connections were opened so far."""
 
     def run(self, statement: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows of one statement, which is a transaction of its own."""
@@ -90,6 +92,7 @@ class PostgresConnection:
                 connection.close()
                 raise
             self._connection = connection
+            self.number += 1
         return self._connection
 
     def _prepare(self, connection: Any) -> None:
