@@ -8,7 +8,7 @@ its text comes back from the remote it is known as this machine's own, not as so
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError
@@ -87,8 +87,9 @@ class Sending:
             return None, False
         if theirs.digest in mine:
             return replace(mine[theirs.digest], token=skill.token), True
-        texts = {unpack(pair.base).text_digest: pair for pair in mine.values()}
-        last = next((text for text in reversed(theirs.lineage) if text in texts), None)
+        bases = [(pair, unpack(pair.base)) for pair in mine.values()]
+        texts = {base.text_digest: pair for pair, base in bases}
+        last = newest(theirs.lineage, {base.text_digest: base.lineage for _, base in bases})
         return (replace(texts[last], token=_UNKNOWN), False) if last else (None, False)
 
     def send(self, collected: Collected, cursor: str) -> Sent:
@@ -161,6 +162,19 @@ class Sending:
         known = self._state.counters()
         own = own_counters(self._homes.machine, uses, pairs)
         return {key: value for key, value in own.items() if value > known.get(key, 0)}
+
+
+def newest(told: Sequence[str], pushes: Mapping[str, Collection[str]]) -> str:
+    """Of the texts that pushes carried, each with the texts before it, the last one that is told
+    of; "" when none is. What went before a push, it knows by itself: the order in which a machine
+    that merged tells both sides' texts counts only where a text was taken back."""
+    found = [text for text in told if text in pushes]
+    ends = [
+        text
+        for text in found
+        if not any(text in pushes[other] and other not in pushes[text] for other in found)
+    ]
+    return next(reversed(ends or found), "")
 
 
 def _fingerprint(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ from remote_homes import (
     words,
 )
 
+from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.remotes.git_program import GitProgram
+from skill_learner.remotes.protocol import OutgoingSkill
+from skill_learner.remotes.shared_skill import PROVENANCE_FILE
 from skill_learner.remotes.sync import Synchroniser, SyncReport
 
 pytestmark = pytest.mark.process
@@ -119,6 +124,44 @@ def test_what_landed_unseen_was_gone_on_from_by_somebody_else(make_home: MakeHom
     assert words(one.sync()) == {"deploy": "merged"}
     two.sync()
     assert both_have(one, two, "Second edit.\n\nSecond step.\n\nThird by two.")
+
+
+def sync_telling_lineage_backwards(home: Home) -> None:
+    """As a machine may whose merge lists the texts of one side after those of the other."""
+    syncing: Synchroniser = home.synchroniser()
+    push: Push = syncing._remote.push
+
+    def turned(skills: Sequence[OutgoingSkill], counters: Any) -> Any:
+        sent = []
+        for skill in skills:
+            told = json.loads(skill.files[PROVENANCE_FILE].data)
+            told["lineage"].reverse()
+            provenance = SkillFileData(json.dumps(told).encode())
+            sent.append(replace(skill, files={**skill.files, PROVENANCE_FILE: provenance}))
+        return push(sent, counters)
+
+    syncing._remote.push = turned  # type: ignore[assignment,method-assign]
+    assert words(syncing.sync(), "out") == {"deploy": "sent"}
+
+
+@pytest.mark.parametrize("landed", [1, 2])
+def test_somebody_went_on_from_one_of_two_that_nobody_saw_land(
+    make_home: MakeHome, landed: int
+) -> None:
+    """Which of them landed does not hang on the order in which its lineage comes back."""
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First edit.")
+    first = killed_at_its_push(one, landed=False)
+    one.patch("deploy", "First edit.", "Second edit.")
+    second = killed_at_its_push(one, landed=False)
+    (first, second)[landed - 1]()
+    two.sync()
+    two.patch("deploy", "Third step.", "Third by two.")
+    sync_telling_lineage_backwards(two)
+    one.patch("deploy", "Second edit.", "Third edit.")
+    assert words(one.sync()) == {"deploy": "merged"}
+    two.sync()
+    assert both_have(one, two, "Third edit.\n\nSecond step.\n\nThird by two.")
 
 
 def test_a_remote_that_is_only_pushed_to_goes_on_after_a_push_that_landed_unseen(
