@@ -68,6 +68,34 @@ def atomic_write(
         raise
 
 
+def sync_file_system(folder: str) -> None:
+    """Wait until all that was written to the folder's file system is on its disk; where the system
+    knows no such wait, until all is on all disks. Nothing on Windows. OSError: some is not."""
+    syncfs = _syncfs()
+    if syncfs is None:
+        if hasattr(os, "sync"):
+            os.sync()
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if syncfs(descriptor) != 0:
+            raise OSError(f"{folder}: what was written did not all reach the disk")
+    finally:
+        os.close(descriptor)
+
+
+def _syncfs() -> Callable[[int], int] | None:
+    """The system call of that name, which Python has no word for; None where there is none."""
+    if ON_WINDOWS:
+        return None
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes  # only who writes many files pays for it
+
+        found: Callable[[int], int] = ctypes.CDLL(None).syncfs
+        return found
+    return None
+
+
 def read_at_once(path: str, limit: int = _NO_LIMIT) -> bytes:
     """The bytes of a file; ValueError when there are more than `limit`. For those who read
     thousands of small files: it makes no object but the bytes."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillFormatError, SkillLearnerError
 from skill_learner.remotes.arrival_form import Terms, as_home_is
-from skill_learner.remotes.arrival_workers import Workers, arrivals
+from skill_learner.remotes.arrival_workers import WORTH_A_WORKER, Workers, arrivals
 from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.first_arrivals import PlainSkill, may_be_first, plain
+from skill_learner.remotes.garbage_pause import GarbagePause
 from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
 from skill_learner.remotes.meeting import Meeting
 from skill_learner.remotes.other_names import other_names
@@ -61,6 +62,7 @@ class Incoming:
         self._waiting = Waiting(settings, homes.intake)
         self._meeting = Meeting(settings, homes, state)
         self._workers = Workers()
+        self._garbage = GarbagePause()
         self.fresh: dict[str, int] = {}
         """Names of skills that this object wrote just as they came, with the size of their file:
         there is nothing to send of them."""
@@ -71,12 +73,15 @@ class Incoming:
 
     def foretold(self, count: int) -> None:
         """So many skills are about to come; who helps with them gets ready meanwhile."""
+        if count >= WORTH_A_WORKER:
+            self._garbage.begin()
         if not self._dry:
             self._workers.get_ready(count)
 
     def close(self) -> None:
-        """End whoever got ready for skills that did not come."""
+        """Nobody is ready for more any longer."""
         self._workers.end()
+        self._garbage.end()
 
     def take(self, skills: Sequence[RemoteSkill]) -> list[Outcome]:
         """Bring home up to date with these versions; each is old or new at any moment, and one that
@@ -89,13 +94,16 @@ class Incoming:
                 paired = {pair.local.casefold() for pair in pairs.values()}
                 batch.unpaired = {n for n in batch.taken - paired if n[0] != "."}
                 self._take_some(some, pairs, batch)
-                self.fresh.update(batch.bulk.commit())
-                if not self._dry:
-                    self._state.save_lineage(batch.lineage)
-                    self._state.save_pairs(batch.pairs.values())
+                with self._state.at_once():
+                    self.fresh.update(batch.bulk.commit(lambda: self._note(batch)))
             pairs.update(batch.pairs)
             done += [batch.outcomes[s.name] for s in some if s.name in batch.outcomes]
         return done
+
+    def _note(self, batch: _Batch) -> None:
+        if not self._dry:
+            self._state.save_lineage(batch.lineage)
+            self._state.save_pairs(batch.pairs.values())
 
     @contextlib.contextmanager
     def _batch(self) -> Iterator[_Batch]:

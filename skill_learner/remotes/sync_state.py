@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS notes (
     PRIMARY KEY (remote, key)) WITHOUT ROWID;
 PRAGMA user_version = 2;
 """
-
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
 
 
@@ -108,6 +107,10 @@ class SyncState:
             with contextlib.suppress(OSError):
                 atomic_write(beside, f"{row[0]}\n".encode(), 0o600)
         return str(row[0])
+
+    def at_once(self) -> contextlib.AbstractContextManager[object]:
+        """What is saved within is saved when the block ends well, all or none of it."""
+        return self._transaction()
 
     def pairs(self) -> dict[str, Pair]:
         """By the remote's name."""
@@ -251,6 +254,9 @@ class SyncState:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        if self._connection is not None and self._connection.in_transaction:
+            yield self._connection  # which ends with the one around it
+            return
         try:
             connection = self._open()
             with connection:

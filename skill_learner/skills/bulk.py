@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from skill_learner.errors import LibraryError
-from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir
+from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir, sync_file_system
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.arriving_skill import Attachments, ReadySkill
 from skill_learner.skills.folder import SKILL_FILE
@@ -78,19 +78,28 @@ class BulkIntake:
         self._noted.append(noted)
         self._sizes[noted.name] = size
 
-    def commit(self) -> dict[str, int]:
+    def commit(self, meanwhile: Callable[[], object] = int) -> dict[str, int]:
         """Put all in place: each is there or not after a kill at any moment, and all of them when
         this returns. Returns the sizes of their SKILL.md. The records are left to be made from the
-        ledger."""
+        ledger. meanwhile: is done once, while the disk is waited for; none is in place then."""
         if not self._noted:
+            meanwhile()
             return {}
         at_once = len(self._renames) >= _WORTH_A_THREAD
-        _both(lambda: self._history.write_many(self._noted), _drafts_to_disk, at_once=at_once)
+        _both(
+            lambda: self._note_and(meanwhile),
+            lambda: sync_file_system(self.root),
+            at_once=at_once,
+        )
         half = len(self._renames) // 2
         first, second = self._renames[:half], self._renames[half:]
         _both(lambda: _put_in_place(first), lambda: _put_in_place(second), at_once=at_once)
         self._planned, self._renames, self._noted = [], [], []
         return self._sizes
+
+    def _note_and(self, meanwhile: Callable[[], object]) -> None:
+        self._history.write_many(self._noted)
+        meanwhile()
 
     def abandon(self) -> None:
         """Take away what was not committed, and folders that are empty without it."""
@@ -179,11 +188,6 @@ def _write_new(path: str, data: bytes, mode: int) -> None:
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
-
-
-def _drafts_to_disk() -> None:
-    if hasattr(os, "sync"):
-        os.sync()
 
 
 def _put_in_place(renames: Sequence[tuple[str, str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import queue
@@ -20,16 +21,19 @@ from typing import Any
 import pytest
 from remote_homes import Home, git, home_maker, words
 
+from skill_learner import files
 from skill_learner.errors import LibraryError, RemoteError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.learning.redaction import Redactor
 from skill_learner.remotes import arrival_workers, arriving, git_layout, open_remote
 from skill_learner.remotes.arrival_form import Terms
 from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill, plain
+from skill_learner.remotes.garbage_pause import GarbagePause
 from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
 from skill_learner.remotes.protocol import OutgoingSkill, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
+from skill_learner.remotes.sync_state import SyncState
 from skill_learner.skills import bulk as bulk_module
 from skill_learner.skills.arriving_skill import made_ready
 from skill_learner.skills.bulk import BulkIntake
@@ -282,8 +286,8 @@ def ready(root: Path, monkeypatch: pytest.MonkeyPatch) -> BulkIntake:
     """Six skills to be put in place by two threads."""
     monkeypatch.setattr(bulk_module, "_WORTH_A_THREAD", 2)
     bulk = BulkIntake(root, History(root / ".history"))
-    for name, _, files in (skill for chunk in chunks(6) for skill in chunk):
-        new = TERMS.new(arriving.decide(read_shared(name, named(files)), None, None, SETTINGS))[0]
+    for name, _, given in (skill for chunk in chunks(6) for skill in chunk):
+        new = TERMS.new(arriving.decide(read_shared(name, named(given)), None, None, SETTINGS))[0]
         bulk.put(made_ready(name, new, "remote:team", 1, AT))
     return bulk
 
@@ -326,7 +330,6 @@ def test_nothing_gets_its_name_when_it_cannot_be_noted(
     assert not list(root.glob("s-*/SKILL.md"))
 
 
-@pytest.mark.skipif(not hasattr(os, "sync"), reason="each is on the disk when it gets its name")
 def test_nothing_gets_its_name_before_it_is_noted_and_on_the_disk(
     root: Path, ready: BulkIntake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,13 +341,72 @@ def test_nothing_gets_its_name_before_it_is_noted_and_on_the_disk(
         ended.append("noted")
 
     def named(source: str, target: str) -> None:
-        assert sorted(ended) == ["noted", "on the disk"]
+        assert sorted(ended) == ["meanwhile", "noted", "on the disk"]
         put(source, target)
 
     monkeypatch.setattr(History, "write_many", noted)
-    monkeypatch.setattr(os, "sync", lambda: ended.append("on the disk"))
+    monkeypatch.setattr(bulk_module, "sync_file_system", lambda _: ended.append("on the disk"))
     monkeypatch.setattr(os, "replace", named)
-    assert len(ready.commit()) == 6
+    assert len(ready.commit(lambda: ended.append("meanwhile"))) == 6
+    assert sorted(ended) == ["meanwhile", "noted", "on the disk"]
+
+
+def test_nothing_gets_its_name_when_a_draft_does_not_reach_the_disk(
+    root: Path, ready: BulkIntake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_syncfs", lambda: lambda _: -1)
+    with pytest.raises(OSError, match="did not all reach the disk"):
+        ready.commit()
+    assert not list(root.glob("s-*/SKILL.md"))
+
+
+def test_where_the_system_knows_one_file_system_only_it_is_waited_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(os, "sync", lambda: waited.append("all"), raising=False)
+    files.sync_file_system(str(root))
+    assert waited == ([] if sys.platform == "linux" else ["all"])
+    monkeypatch.setattr(files, "_syncfs", lambda: None)
+    waited.clear()
+    files.sync_file_system(str(root))
+    assert waited == ["all"]
+
+
+def test_what_is_noted_at_once_is_noted_whole_or_not_at_all(tmp_path: Path) -> None:
+    state = SyncState(tmp_path / "state.sqlite", "team")
+
+    def half() -> None:
+        with state.at_once():
+            state.save_lineage({"a": ["t"]})
+            state.save_notes({"cursor": "c"})
+            raise OSError("no name")
+
+    with pytest.raises(OSError, match="no name"):
+        half()
+    assert (state.lineage("a"), state.note("cursor")) == ((), "")
+    with state.at_once():
+        state.save_lineage({"a": ["t"]})
+        state.save_notes({"cursor": "c"})
+    state.close()
+    again = SyncState(tmp_path / "state.sqlite", "team")
+    assert (again.lineage("a"), again.note("cursor")) == (("t",), "c")
+    again.close()
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_searched_for_again_afterwards_as_before(was_on: bool) -> None:
+    before = gc.isenabled()
+    pause = GarbagePause()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        pause.begin()
+        pause.begin()
+        assert not gc.isenabled()
+        pause.end()
+        assert gc.isenabled() is was_on
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 # -- kills ----------------------------------------------------------------------------------------
