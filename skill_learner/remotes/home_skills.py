@@ -161,11 +161,12 @@ class HomeSkills:
         return HomeSkill(stored, shared)
 
     def leaving(self, home: HomeSkill, pair: Pair | None, lineage: tuple[str, ...]) -> SharedSkill:
-        """The skill as it is sent: with its history, redacted, and its lineage."""
+        """The skill as it is sent: with its history, redacted, and its lineage. lineage: texts that
+        it is known to have had, in no order."""
         base = unpack(pair.base) if pair is not None else None
         changes = self.intake.changes(home.name)
-        if len({change.after for change in changes}) > 1:
-            lineage = (*lineage, *self.earlier_texts(home))
+        several = len({change.after for change in changes}) > 1
+        at_home = (*self.earlier_texts(home),) if several else ()
         own = tuple(
             SharedChange(c.version, c.action, self.redactor.redact(c.why)[:300], self.machine, c.at)
             for c in changes
@@ -173,8 +174,9 @@ class HomeSkills:
         )
         earlier = base.history if base is not None else ()
         history = tuple(dict.fromkeys((*earlier, *own)))[-MOST_CHANGES:]
-        known = base.lineage if base is not None else ()
-        return with_lineage(replace(home.shared, history=history), lineage, known)
+        newest = (*(base.lineage if base is not None else ()), *at_home)
+        older = tuple(text for text in lineage if text not in newest)
+        return with_lineage(replace(home.shared, history=history), older, newest)
 
     def held(self, home: HomeSkill) -> str:
         """Why a skill has to stay at home; "" when it may leave."""

@@ -14,6 +14,7 @@ from skill_learner.errors import LibraryError
 from skill_learner.models import PatchSkill
 from skill_learner.project import register
 from skill_learner.remote_wiring import build_sync
+from skill_learner.remotes.shared_skill import MOST_LINEAGE
 
 pytestmark = pytest.mark.process
 
@@ -527,6 +528,21 @@ def test_lost_memory_of_a_remote_loses_nothing(make_home: MakeHome) -> None:
     one.sync()
     assert "First by two." in one.library.get("deploy").body
     assert len(one.names()) == len(two.names()) == 1
+
+
+def test_memory_lost_of_a_skill_that_changed_often_loses_nothing(make_home: MakeHome) -> None:
+    """Of more texts than travel, the newest do: one of them is what the other machine has."""
+    one, two = make_home("one"), make_home("two")
+    one.state.save_lineage({"deploy": [f"{number:064x}" for number in range(MOST_LINEAGE)]})
+    one.state.save_lineage({"deploy": [f"{16**64 - 1 - n:064x}" for n in range(MOST_LINEAGE)]})
+    one.add("deploy")
+    one.sync()
+    two.sync()
+    one.patch("deploy", "First step.", "First edit.")
+    one.sync()
+    shutil.rmtree(two.config.paths.remotes_dir)
+    assert words(two.sync()) == {"deploy": "updated"}
+    assert two.names() == ["deploy"]
 
 
 def test_two_remotes_that_hold_the_same_skill(make_home: MakeHome, tmp_path: Path) -> None:
