@@ -81,17 +81,22 @@ def test_the_verdict_sees_what_is_wrong(bed: FuzzBed) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_workers_of_a_killed_attack_clean_up_and_end(tmp_path: Path, number: int) -> None:
     script = CHECKOUT / "scripts" / "fuzz_hooks"
+    # a shell's background jobs ignore it, and so would what they start
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     attack = subprocess.Popen(
         [sys.executable, script, "--runs", "100000", "--workers", "2"],
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    signal.signal(signal.SIGINT, before)
     try:
         wait_until(lambda: len(list(tmp_path.glob("fuzz-hooks-*/home"))) == 2)
         assert len(processes_with(f"TMPDIR={tmp_path}")) > 2
-    finally:
         attack.send_signal(number)
+        attack.wait(60)
+    finally:
+        attack.kill()
         attack.wait()
     wait_until(lambda: processes_with(f"TMPDIR={tmp_path}") == [])
     assert list(tmp_path.iterdir()) == []
