@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from skill_learner.errors import SkillFormatError
 
@@ -24,8 +24,7 @@ _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[
 _IGNORED_PARTS = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX", "Thumbs.db"})
 
 
-@dataclass(frozen=True)
-class SkillFileData:
+class SkillFileData(NamedTuple):
     """The bytes of one file, and whether it may be executed."""
 
     data: bytes

@@ -90,8 +90,7 @@ class Terms:
 def as_home_is(pair: Pair, skill: Skill, base: SharedSkill, merged: SharedSkill) -> Pair:
     """The pair with home's state and scope, as far as they stand for the remote's; where home
     decided otherwise they are left open, so that its decision is sent."""
-    return replace(
-        pair,
+    return pair._replace(
         local_state=str(skill.state) if merged.state == base.state else "",
         local_scope=skill.scope if merged.scope == base.scope else "",
     )

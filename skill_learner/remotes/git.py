@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
@@ -178,7 +178,7 @@ class GitRemote:
         skills = list(layout.read_skills(self._git, head, changed)) if changed else []
         skills += [RemoteSkill(name, "", None) for name in before if name not in after]
         if known and skills and not self._is_ancestor(cursor, head):
-            skills = [replace(skill, lost=True) for skill in skills]
+            skills = [skill._replace(lost=True) for skill in skills]
         earlier = layout.listing(self._git, cursor, layout.COUNTERS) if known else {}
         sums = layout.listing(self._git, head, layout.COUNTERS)
         fresh = {name: blob for name, blob in sums.items() if earlier.get(name) != blob}

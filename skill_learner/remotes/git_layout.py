@@ -7,6 +7,7 @@ counters/<machine>.json     uses, written by that machine alone
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -33,10 +34,18 @@ _FIRST_FILES = {
 }
 
 
+_ENTRY = re.compile(rf"(?<![^\0])(\d+) \w+ (\w+) +(\S+)\t{SKILLS}/([^/\0]+)/([^\0]+)\0")
+"""Of what `ls-tree -r -l -z` prints, whatever lies in a skill's folder, also what has no size, or
+one that says BAD, for it is missing in the copy."""
+
+
 class _Blob(NamedTuple):
+    """name: the skill's. path: within its folder."""
+
     mode: str
     id: str
     size: int
+    name: str
     path: str
 
 
@@ -58,9 +67,8 @@ def read_skills(git: GitProgram, commit: str, tokens: Mapping[str, str]) -> Iter
     never read: such a skill has a fault."""
     by_name: dict[str, list[_Blob]] = {name: [] for name in tokens}
     for blob in _blobs(git, commit, sorted(tokens)):
-        parts = blob.path.split("/", 2)
-        if len(parts) == 3 and parts[1] in by_name:
-            by_name[parts[1]].append(blob)
+        if blob.name in by_name:
+            by_name[blob.name].append(blob)
     sound: list[tuple[str, list[_Blob]]] = []
     room = MOST_AT_ONCE
     for name, blobs in by_name.items():
@@ -75,8 +83,8 @@ def read_skills(git: GitProgram, commit: str, tokens: Mapping[str, str]) -> Iter
         contents = _read(git, [blob for _, blobs in batch for blob in blobs])
         for name, blobs in batch:
             files = {
-                blob.path.split("/", 2)[2]: SkillFileData(contents[blob.id], blob.mode == "100755")
-                for blob in blobs
+                path: SkillFileData(contents[identity], mode == "100755")
+                for mode, identity, _, _, path in blobs
             }
             yield RemoteSkill(name, tokens[name], files)
 
@@ -133,16 +141,15 @@ def counters_file(counters: Mapping[CounterKey, int]) -> bytes:
 def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> Iterator[_Blob]:
     paths = [f"{SKILLS}/{name}" for name in names] if len(names) <= _FEW else [SKILLS]
     raw = git.run("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths)
-    for entry in filter(None, raw.decode("utf-8", "surrogateescape").split("\0")):
-        head, _, path = entry.partition("\t")
-        mode, _, blob, size = head.split()
-        yield _Blob(mode, blob, int(size) if size.isdigit() else 0, path)
+    text = raw.decode("utf-8", "surrogateescape")
+    for mode, identity, size, name, path in _ENTRY.findall(text):
+        yield _Blob(mode, identity, int(size) if size.isdigit() else 0, name, path)
 
 
 def _fault(name: str, blobs: Sequence[_Blob], size: int) -> str:
     odd = next((blob for blob in blobs if not blob.mode.startswith("100")), None)
     if odd is not None:
-        return f"{odd.path[:200]} is a link or another repository"
+        return f"{f'{SKILLS}/{name}/{odd.path}'[:200]} is a link or another repository"
     if len(blobs) > MOST_FILES:
         return f"{len(blobs)} files, more than the {MOST_FILES} allowed"
     if size > MOST_BYTES:

@@ -57,7 +57,7 @@ def give_projects(homes: HomeSkills, state: SyncState) -> None:
     pairs = [p for p in state.pairs().values() if p.local_scope in known]
     for old in {pair.local_scope for pair in pairs}:
         homes.change_scope(old, known[old])
-    state.save_pairs(replace(p, local_scope=known[p.local_scope]) for p in pairs)
+    state.save_pairs(p._replace(local_scope=known[p.local_scope]) for p in pairs)
 
 
 def came_back(
@@ -71,7 +71,7 @@ def came_back(
         for pair in state.pairs().values()
         if pair.local not in present and (base := unpack(pair.base)).state != "archived"
     ]
-    state.save_pairs(replace(pair, token="?", **NOT_PARKED) for pair, _ in missing)
+    state.save_pairs(pair._replace(token="?", **NOT_PARKED) for pair, _ in missing)
     return [
         RemoteSkill(pair.name, pair.token, base.files())
         for pair, base in missing

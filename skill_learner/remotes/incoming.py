@@ -134,7 +134,7 @@ class Incoming:
         """Whether anything here bears that name, or might be the skill of that name."""
         if name in batch.taken or batch.knows(name):
             return True
-        return any(other_names(name, self._settings.name, batch.taken))
+        return bool(batch.taken) and any(other_names(name, self._settings.name, batch.taken))
 
     def _take_first(self, skills: Sequence[PlainSkill], batch: _Batch) -> None:
         """Skills whose names nobody here knows."""
@@ -165,8 +165,8 @@ class Incoming:
 
     def settle(self, pair: Pair, *, take: bool) -> Outcome:
         """End a wait: `take` the remote's version, or keep home's and send it next."""
-        settled = replace(
-            pair, token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
+        settled = pair._replace(
+            token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
         )
         with self._intake.locked(), self._batch() as batch:
             home = self._homes.find(pair.local, pair)
@@ -195,7 +195,7 @@ class Incoming:
             return
         if skill.lost and skill.files is None:
             if pair is not None:
-                batch.pairs[skill.name] = replace(pair, token="", local_hash="")
+                batch.pairs[skill.name] = pair._replace(token="", local_hash="")
             return
         theirs = self._theirs(skill, pair)
         if theirs is None or (pair is None and not wanted(theirs, self._settings)):
@@ -229,7 +229,7 @@ class Incoming:
         born = pair.born if pair is not None else ("home" if home is not None else "remote")
         fresh = Pair(skill.name, "", skill.token, pack(arrival.base), "", "", "", born)
         if pair is not None:
-            fresh = replace(pair, token=skill.token, base=pack(arrival.base), **NOT_PARKED)
+            fresh = pair._replace(token=skill.token, base=pack(arrival.base), **NOT_PARKED)
         if arrival.kind in ("create", "rename"):
             self._create(fresh, arrival, batch)
         elif home is not None and arrival.kind in ("update", "merge"):
@@ -252,8 +252,7 @@ class Incoming:
         version = self._intake.next_version(local) if batch.knows(local) else 1
         new, digest = self._terms.new(arrival)
         batch.bulk.put(made_ready(local, new, self._terms.actor, version, batch.at))
-        batch.pairs[pair.name] = replace(
-            pair,
+        batch.pairs[pair.name] = pair._replace(
             local=local,
             local_hash=digest,
             local_state=arrival.state,
@@ -272,7 +271,7 @@ class Incoming:
             actor=actor or self._terms.actor,
             why=self._terms.told_why(arrival.base, arrival.why),
         )
-        self._remember(replace(pair, local=home.name), home.name, shared, batch)
+        self._remember(pair._replace(local=home.name), home.name, shared, batch)
 
     def _remember(self, pair: Pair, local: str, shared: SharedSkill, batch: _Batch) -> None:
         """Note a pair as it stands after a write; what a merge added at home is sent next."""
@@ -283,13 +282,13 @@ class Incoming:
         pair = as_home_is(pair, stored.skill, base, shared)
         digest = self._homes.shared(stored, pair).shared.digest
         merged = shared.digest != base.digest
-        batch.pairs[pair.name] = replace(pair, local_hash="" if merged else digest)
+        batch.pairs[pair.name] = pair._replace(local_hash="" if merged else digest)
         batch.lineage.setdefault(local, set()).update((*shared.lineage, shared.text_digest))
 
     def _note_same(self, pair: Pair, home: HomeSkill, batch: _Batch) -> None:
         base = unpack(pair.base)
-        pair = as_home_is(replace(pair, local=home.name), home.stored.skill, base, home.shared)
+        pair = as_home_is(pair._replace(local=home.name), home.stored.skill, base, home.shared)
         digest = self._homes.shared(home.stored, pair).shared.digest
         same = digest == base.digest
-        batch.pairs[pair.name] = replace(pair, local_hash=digest if same else "")
+        batch.pairs[pair.name] = pair._replace(local_hash=digest if same else "")
         batch.lineage.setdefault(home.name, set()).update((*base.lineage, base.text_digest))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arriving import Arrival
@@ -38,7 +37,7 @@ class Meeting:
         home = self._homes.find(pair.local, pair) if pair.local.casefold() in taken else None
         if home is not None and skill.lost:  # what both knew is older than the pair tells
             base = arriving.common(theirs, home.shared, *self._texts(home))
-            pair = pair if base is None else replace(pair, base=pack(base))
+            pair = pair if base is None else pair._replace(base=pack(base))
         return home, arriving.decide(theirs, home, pair, self._settings)
 
     def _unpaired(

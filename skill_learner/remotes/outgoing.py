@@ -99,8 +99,8 @@ class Outgoing:
             if not Waiting(self._settings, self._homes.intake).resolved(pair, home):
                 found.waiting.append(pair.local)
                 return
-            pair = replace(
-                pair, token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
+            pair = pair._replace(
+                token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
             )
             home = self._homes.shared(home.stored, pair)
         if not self._may_leave(home, pair) or (pair and pair.local_hash == home.shared.digest):

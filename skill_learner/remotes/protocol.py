@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from skill_learner.exchange.safe_files import Files
 
@@ -16,8 +16,7 @@ CounterKey = tuple[str, str, str]
 """Machine, skill (as the remote calls it), kind ("uses", "sessions")."""
 
 
-@dataclass(frozen=True)
-class RemoteSkill:
+class RemoteSkill(NamedTuple):
     """A skill as it stands at the remote. files: path to bytes; None when it is gone there, or when
     `fault` says why it cannot be taken (a link, too large). token: "" when it is gone. lost: nobody
     changed it there or took it out, the remote itself was set back: where it is gone, or is as

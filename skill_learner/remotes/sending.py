@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from skill_learner.errors import SkillFormatError
 from skill_learner.remotes.home_skills import HomeSkills, unpack
@@ -86,11 +86,11 @@ class Sending:
         except SkillFormatError:
             return None, False
         if theirs.digest in mine:
-            return replace(mine[theirs.digest], token=skill.token), True
+            return mine[theirs.digest]._replace(token=skill.token), True
         bases = [(pair, unpack(pair.base)) for pair in mine.values()]
         texts = {base.text_digest: pair for pair, base in bases}
         last = newest(theirs.lineage, {base.text_digest: base.lineage for _, base in bases})
-        return (replace(texts[last], token=_UNKNOWN), False) if last else (None, False)
+        return (texts[last]._replace(token=_UNKNOWN), False) if last else (None, False)
 
     def send(self, collected: Collected, cursor: str) -> Sent:
         """cursor: what was pulled last."""
@@ -132,7 +132,7 @@ class Sending:
         self, collected: Collected, pushed: Pushed, counters: Mapping[CounterKey, int]
     ) -> list[Outcome]:
         accepted = [one for one in collected.leaving if one.shared.name in pushed.accepted]
-        self._save([replace(o.pair, token=pushed.accepted[o.shared.name]) for o in accepted])
+        self._save([o.pair._replace(token=pushed.accepted[o.shared.name]) for o in accepted])
         self._state.save_lineage({one.pair.local: one.shared.lineage for one in accepted})
         if not (pushed.raced or pushed.proposed):
             self._state.save_counters(counters)

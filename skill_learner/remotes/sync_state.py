@@ -11,8 +11,8 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from skill_learner.errors import RemoteError
 from skill_learner.files import atomic_write, ensure_private_dir
@@ -49,8 +49,7 @@ PRAGMA user_version = 2;
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A skill that both sides have.
 
     name, local: what it is called there and here. token: the remote's version that `base` (a
@@ -74,11 +73,11 @@ class Pair:
     parked_base: bytes = b""
 
 
-_COLUMNS = ", ".join(field.name for field in fields(Pair))
+_COLUMNS = ", ".join(Pair._fields)
 
 
 def _marks(more: int) -> str:
-    return ", ".join("?" * (len(fields(Pair)) + more))
+    return ", ".join("?" * (len(Pair._fields) + more))
 
 
 class SyncState:
@@ -124,7 +123,7 @@ class SyncState:
         with self._transaction() as connection:
             connection.executemany(
                 f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS}) VALUES ({_marks(1)})",
-                [(self._remote, *vars(pair).values()) for pair in pairs],
+                [(self._remote, *pair) for pair in pairs],
             )
 
     def sent(self) -> dict[tuple[str, str], Pair]:
@@ -140,7 +139,7 @@ class SyncState:
         with self._transaction() as connection:
             connection.executemany(
                 f"INSERT OR REPLACE INTO sent (remote, digest, {_COLUMNS}) VALUES ({_marks(2)})",
-                [(self._remote, key[1], *vars(pair).values()) for key, pair in pairs.items()],
+                [(self._remote, key[1], *pair) for key, pair in pairs.items()],
             )
 
     def forget_sent(self, names: Iterable[str]) -> None:

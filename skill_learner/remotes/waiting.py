@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from skill_learner.remotes import arriving
@@ -55,11 +54,10 @@ class Waiting:
         if pair is None:
             skill = home.stored.skill
             state, scope = str(skill.state), skill.scope
-            pair = replace(fresh, token="", local=home.name, local_state=state, local_scope=scope)
+            pair = fresh._replace(token="", local=home.name, local_state=state, local_scope=scope)
         else:
             self.end(pair)
-        return replace(
-            pair,
+        return pair._replace(
             parked=fresh.token,
             parked_home=self._as_it_is(home),
             parked_as=shown,

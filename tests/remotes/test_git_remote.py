@@ -27,7 +27,9 @@ from remote_homes import (
 
 from skill_learner.errors import RemoteError
 from skill_learner.remote_wiring import build_sync
+from skill_learner.remotes import open_remote
 from skill_learner.remotes.git_address import address, compare_line
+from skill_learner.remotes.settings import RemoteSettings
 
 pytestmark = pytest.mark.process
 
@@ -340,6 +342,25 @@ def test_links_and_odd_names_are_refused_and_the_rest_is_taken(
     assert sorted(one.names()) == ["fine", "seed"]
     assert not list(tmp_path.glob("**/one/**/secret"))
     assert "linked" in one.state.note("refused")
+
+
+def test_names_that_look_like_an_entry_of_git_stay_names(bare: Path, clone: Clone) -> None:
+    folder = clone()
+    posing = "100755 blob 0123456789abcdef 5\tskills"
+    write_skill(folder, "good")
+    for odd in (posing, f"x\n{posing}"):
+        (write_skill(folder, odd) / "100644 blob 1 1\tx").write_text("x")
+    (folder / "skills" / f"file {posing}").write_text("no folder")
+    (folder / "skills" / "good" / f"a\n{posing}").write_text("y")
+    commit(folder)
+    remote = open_remote(RemoteSettings("team", str(bare)), folder.parent / "copy", "m-00000000")
+    found = {skill.name: sorted(skill.files or {}) for skill in remote.pull("").skills}
+    assert found == {
+        "good": ["SKILL.md", f"a\n{posing}"],
+        posing: ["100644 blob 1 1\tx", "SKILL.md"],
+        f"x\n{posing}": ["100644 blob 1 1\tx", "SKILL.md"],
+        f"file {posing}": [],
+    }
 
 
 def test_paths_that_leave_the_folder_never_reach_the_disk(
