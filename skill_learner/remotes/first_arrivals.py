@@ -61,14 +61,13 @@ def arrive(
 ) -> list[tuple[Any, ...]]:
     """The values of a `FirstArrival` for each; drafts of those without attachments are written.
     OSError and LibraryError of a write end it."""
-    found = []
-    for skill in skills:
-        one = _arrival(skill, terms, at)
+    found = [_arrival(skill, terms, at) for skill in skills]
+    # Apart from writing, for either finds the processor's caches full of its own then.
+    for number, one in enumerate(found):
         if one.kind == "create" and not one.attachments:
             write(one.name, one.data)
-            one = one._replace(data=b"")
-        found.append(tuple(one))
-    return found
+            found[number] = one._replace(data=b"")
+    return [tuple(one) for one in found]
 
 
 def _arrival(skill: PlainSkill, terms: Terms, at: str) -> FirstArrival:
