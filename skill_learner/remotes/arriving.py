@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from skill_learner.learning import injection
@@ -20,11 +20,10 @@ from skill_learner.learning.injection_rules import folded
 from skill_learner.remotes.home_skills import HomeSkill, unpack
 from skill_learner.remotes.merging import merge
 from skill_learner.remotes.settings import RemoteSettings
-from skill_learner.remotes.shared_skill import SharedSkill
+from skill_learner.remotes.shared_skill import SharedChange, SharedSkill
 from skill_learner.remotes.sync_state import Pair
 
 EMPTY: Mapping[str, str] = {}
-NO_TEXTS: Mapping[str, SharedSkill] = {}
 Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]
 _OUR_MARKERS = re.compile(r"<!--\s*/?skill-learner|skill-learner[:-](?:begin|end|index)\b", re.I)
 _OUR_NAME = "skill-learner"
@@ -54,6 +53,20 @@ class Arrival:
     skill: SharedSkill | None = None
     state: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What home tells of a skill's texts. lineage: hashes of those that it is known to have had;
+    earlier: those of them that home still has, newest last; own: the change of this machine that
+    made today's."""
+
+    lineage: frozenset[str] = frozenset()
+    earlier: Mapping[str, SharedSkill] = field(default_factory=dict)
+    own: SharedChange | None = None
+
+
+NO_TEXTS = Texts()
 
 
 def suspicions(shared: SharedSkill, accepted: Mapping[str, str] = EMPTY) -> list[str]:
@@ -101,17 +114,15 @@ def decide(
     home: HomeSkill | None,
     pair: Pair | None,
     settings: RemoteSettings,
-    lineage: frozenset[str] = frozenset(),
-    earlier: Mapping[str, SharedSkill] = NO_TEXTS,
+    texts: Texts = NO_TEXTS,
 ) -> Arrival:
-    """lineage: hashes of the texts that home's skill is known to have had; earlier: those of them
-    that home still has, newest last."""
+    """texts: of home's skill, where nothing is known of the pair."""
     if home is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
             return Arrival("ignore", theirs, why="archived there, and not here")
         return Arrival("create", theirs, theirs, state, why)
-    base = unpack(pair.base) if pair is not None else common(theirs, home.shared, lineage, earlier)
+    base = unpack(pair.base) if pair is not None else common(theirs, home.shared, texts)
     if base is None:
         state, why = granted_state(theirs, settings)
         if state == "archived":
@@ -122,27 +133,40 @@ def decide(
     return _meet(base, theirs, home, pair, settings)
 
 
-def common(
-    theirs: SharedSkill,
-    home: SharedSkill,
-    lineage: frozenset[str],
-    earlier: Mapping[str, SharedSkill],
-) -> SharedSkill | None:
+def common(theirs: SharedSkill, home: SharedSkill, texts: Texts) -> SharedSkill | None:
     """The version that two copies have in common that met by another way; None when they are
-    different skills of one name."""
+    different skills of one name. A text that theirs had, and that home took up again since by a
+    change that theirs does not know, is home's change."""
     if theirs.text_digest == home.text_digest:
         # what is active or archived there is offered to home; what is a candidate there takes
         # nothing away from home
         state = theirs.state if theirs.state == "candidate" else home.state
         return replace(theirs, state=state, scope=home.scope)
     if home.text_digest in theirs.lineage:
-        return replace(home, state=theirs.state, approved=theirs.approved)
-    if theirs.text_digest in lineage or theirs.text_digest in home.lineage:
+        return _left(theirs, home, texts) or replace(
+            home, state=theirs.state, approved=theirs.approved
+        )
+    if theirs.text_digest in texts.lineage or theirs.text_digest in home.lineage:
         return theirs
-    for text in reversed([*earlier]):  # home's newest from which both went on
+    for text in reversed([*texts.earlier]):  # home's newest from which both went on
         if text in theirs.lineage:
-            return replace(earlier[text], state=theirs.state, approved=theirs.approved)
+            return replace(texts.earlier[text], state=theirs.state, approved=theirs.approved)
     return None
+
+
+def _left(theirs: SharedSkill, home: SharedSkill, texts: Texts) -> SharedSkill | None:
+    """The text that both had, and that home left for one that theirs had before, by a change that
+    theirs does not know; None when home did not: then it is only behind."""
+    own = texts.own
+    if own is None or any(change.is_same(own) for change in theirs.history):
+        return None
+    order = [*texts.earlier]
+    if home.text_digest in order[:-1]:  # home had it itself: what came in between is what it left
+        order = order[order.index(home.text_digest) :]
+    left = [text for text in order if text in theirs.lineage and text != home.text_digest]
+    if not left or left[-1] == theirs.text_digest:
+        return theirs if left else None
+    return replace(texts.earlier[left[-1]], state=theirs.state, approved=theirs.approved)
 
 
 def _meet(

@@ -29,6 +29,7 @@ from skill_learner.remotes.shared_skill import (
 )
 from skill_learner.remotes.sync_state import Pair
 from skill_learner.skills.arriving_skill import SYNC
+from skill_learner.skills.history import Change
 from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.skills.reader import PREFIX, StoredSkill
@@ -37,6 +38,8 @@ from skill_learner.skills.validation import name_faults
 USER = "user"
 _FOREIGN_SCOPE = "shared:"
 _VIA = " via "
+_NO_TEXT = frozenset({"evidence", "state", "scope", "archive", "restore"})
+"""Actions that leave the text as it is."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,15 @@ class HomeSkills:
         ]
         return {text.text_digest: text for text in texts}
 
+    def own_text(self, home: HomeSkill) -> SharedChange | None:
+        """The change by which this machine made the text of today; None when that came to it."""
+        made = [c for c in self.intake.changes(home.name) if c.action not in _NO_TEXT]
+        return self._told(made[-1]) if made and made[-1].action != SYNC else None
+
+    def _told(self, change: Change) -> SharedChange:
+        why = self.redactor.redact(change.why)[:300]
+        return SharedChange(change.version, change.action, why, self.machine, change.at)
+
     def shared(self, stored: StoredSkill, pair: Pair | None) -> HomeSkill:
         """What a home skill looks like to a remote that knows it as `pair`: where only trust made
         its state or scope another than the remote's, the remote's stand."""
@@ -167,11 +179,7 @@ class HomeSkills:
         changes = self.intake.changes(home.name)
         several = len({change.after for change in changes}) > 1
         at_home = (*self.earlier_texts(home),) if several else ()
-        own = tuple(
-            SharedChange(c.version, c.action, self.redactor.redact(c.why)[:300], self.machine, c.at)
-            for c in changes
-            if c.action != SYNC
-        )
+        own = tuple(self._told(change) for change in changes if change.action != SYNC)
         earlier = base.history if base is not None else ()
         history = tuple(dict.fromkeys((*earlier, *own)))[-MOST_CHANGES:]
         newest = (*(base.lineage if base is not None else ()), *at_home)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from skill_learner.remotes import arriving
-from skill_learner.remotes.arriving import Arrival
+from skill_learner.remotes.arriving import Arrival, Texts
 from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack
 from skill_learner.remotes.other_names import labelled, other_names
 from skill_learner.remotes.protocol import RemoteSkill
@@ -36,7 +36,7 @@ class Meeting:
             return self._unpaired(theirs, skill.name, taken, unpaired)
         home = self._homes.find(pair.local, pair) if pair.local.casefold() in taken else None
         if home is not None and skill.lost:  # what both knew is older than the pair tells
-            base = arriving.common(theirs, home.shared, *self._texts(home))
+            base = arriving.common(theirs, home.shared, self._texts(home))
             pair = pair if base is None else pair._replace(base=pack(base))
         return home, arriving.decide(theirs, home, pair, self._settings)
 
@@ -64,10 +64,9 @@ class Meeting:
         home = self._homes.find(name, None) if name.casefold() in taken else None
         if home is None:
             return None, arriving.decide(theirs, None, None, self._settings)
-        lineage, earlier = self._texts(home)
-        return home, arriving.decide(theirs, home, None, self._settings, lineage, earlier)
+        return home, arriving.decide(theirs, home, None, self._settings, self._texts(home))
 
-    def _texts(self, home: HomeSkill) -> tuple[frozenset[str], dict[str, SharedSkill]]:
-        """Hashes of the texts that it is known to have had, and those that are still here."""
+    def _texts(self, home: HomeSkill) -> Texts:
         earlier = self._homes.earlier_texts(home)
-        return frozenset((*self._state.lineage(home.name), *earlier)), earlier
+        lineage = frozenset((*self._state.lineage(home.name), *earlier))
+        return Texts(lineage, earlier, self._homes.own_text(home))

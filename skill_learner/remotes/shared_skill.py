@@ -48,6 +48,11 @@ class SharedChange:
     by: str
     at: str
 
+    def is_same(self, other: SharedChange) -> bool:
+        """Whether it is that one, however its reason was shortened on the way."""
+        mine = (self.by, self.at, self.version, self.action)
+        return mine == (other.by, other.at, other.version, other.action)
+
 
 @dataclass(frozen=True)
 class SharedSkill:

@@ -530,6 +530,57 @@ def test_lost_memory_of_a_remote_loses_nothing(make_home: MakeHome) -> None:
     assert len(one.names()) == len(two.names()) == 1
 
 
+@pytest.mark.parametrize("went_on", [False, True])
+def test_memory_lost_takes_back_no_text_that_was_taken_up_again(
+    make_home: MakeHome, went_on: bool
+) -> None:
+    """The remote had that text, too: earlier, and nobody told it that it is wanted again."""
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First edit.")
+    one.sync()
+    if went_on:
+        two.sync()
+        two.patch("deploy", "Third step.", "Third by two.")
+        two.sync()
+    one.patch("deploy", "First edit.", "First step.")
+    shutil.rmtree(one.config.paths.remotes_dir)
+    assert words(one.sync(), "out") == {"deploy": "sent"}
+    two.sync()
+    bodies = {one.library.get("deploy").body, two.library.get("deploy").body}
+    assert bodies == {BODY.replace("Third step.", "Third by two.") if went_on else BODY}
+
+
+def test_memory_lost_brings_no_text_back_that_somebody_changed_since(make_home: MakeHome) -> None:
+    """Home took a text up again, and the remote was told of it before it went on."""
+    one, two = both_with_deploy(make_home)
+    for old, new in (("First step.", "First edit."), ("First edit.", "First step.")):
+        one.patch("deploy", old, new)
+        one.sync()
+    two.sync()
+    two.patch("deploy", "First step.", "First edit.")
+    two.sync()
+    shutil.rmtree(one.config.paths.remotes_dir)
+    assert words(one.sync()) == {"deploy": "updated"}
+    assert "First edit." in one.library.get("deploy").body
+
+
+def test_memory_lost_makes_no_change_of_one_that_was_taken_back_at_home(
+    make_home: MakeHome,
+) -> None:
+    """Between the text that home has and itself lies only what never left."""
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First edit.")
+    one.sync()
+    two.sync()
+    two.patch("deploy", "Third step.", "Third by two.")
+    two.patch("deploy", "Third by two.", "Third step.")
+    one.patch("deploy", "First edit.", "Second edit.")
+    one.sync()
+    shutil.rmtree(two.config.paths.remotes_dir)
+    assert words(two.sync()) == {"deploy": "updated"}
+    assert two.library.get("deploy").body == one.library.get("deploy").body
+
+
 def test_memory_lost_of_a_skill_that_changed_often_loses_nothing(make_home: MakeHome) -> None:
     """Of more texts than travel, the newest do: one of them is what the other machine has."""
     one, two = make_home("one"), make_home("two")
