@@ -22,3 +22,9 @@ def test_copies_meet_by_the_newest_text_that_they_share(tmp_path: Path) -> None:
     storm = Storm(tmp_path, 141)
     storm.rage(40)
     assert storm.losses() == []
+
+
+def test_texts_that_are_taken_up_again_are_changes_too(tmp_path: Path) -> None:
+    storm = Storm(tmp_path, 7012, again=0.4)
+    storm.rage(40)
+    assert storm.losses() == []

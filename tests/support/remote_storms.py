@@ -23,9 +23,12 @@ _CHANCES = {"patch": 30, "sync": 35, "add": 6, "kill": 12, "late": 6, "forget": 
 
 
 class Storm:
-    """One run; `losses` tells what was lost, empty when nothing was."""
+    """One run; `losses` tells what was lost, empty when nothing was. again: how often a change
+    takes up a text that the machine's line had before."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, *, again: float = 0.0) -> None:
+        self._again = again
+        self._had: dict[tuple[str, int], list[str]] = {}
         self._random = random.Random(seed)
         make = home_maker(str(empty_repository(folder / "team.git")), folder)
         self._homes = [make(f"home-{i}") for i in range(self._random.choice([2, _LINES]))]
@@ -67,8 +70,14 @@ class Storm:
         if names:
             name = self._random.choice(names)
             old = home.library.get(name).body.split("\n")[2 + 2 * number]
-            self._written[name, number] = f"Line {number}, at step {step}."
-            home.patch(name, old, self._written[name, number])
+            new = f"Line {number}, at step {step}."
+            had = self._had.setdefault((name, number), [])
+            earlier = [text for text in had if text != old]
+            if self._again and earlier and self._random.random() < self._again:
+                new = self._random.choice(earlier)
+            had += [old, new]
+            self._written[name, number] = new
+            home.patch(name, old, new)
 
     def _add(self, home: Home, number: int, step: int) -> None:
         name = f"skill-{number}-{step}"
