@@ -17,7 +17,7 @@ from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
-from skill_learner.remotes.shared_skill import read_shared
+from skill_learner.remotes.shared_skill import SharedSkill, read_shared
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import Waiting
 from skill_learner.usage import SkillUse
@@ -87,7 +87,10 @@ class Sending:
             return None, False
         if theirs.digest in mine:
             return mine[theirs.digest]._replace(token=skill.token), True
+        known = self._state.pairs().get(skill.name)
+        before = unpack(known.base).lineage if known is not None else ()
         bases = [(pair, unpack(pair.base)) for pair in mine.values()]
+        bases = [one for one in bases if _tells_of(theirs, one[1], before)]
         texts = {base.text_digest: pair for pair, base in bases}
         last = newest(theirs.lineage, {base.text_digest: base.lineage for _, base in bases})
         return (texts[last]._replace(token=_UNKNOWN), False) if last else (None, False)
@@ -162,6 +165,14 @@ class Sending:
         known = self._state.counters()
         own = own_counters(self._homes.machine, uses, pairs)
         return {key: value for key, value in own.items() if value > known.get(key, 0)}
+
+
+def _tells_of(theirs: SharedSkill, pushed: SharedSkill, before: Collection[str]) -> bool:
+    """Whether theirs may have come of what was pushed: of a text that the remote had before it,
+    too, only the history tells."""
+    if pushed.text_digest not in before:
+        return True
+    return bool(pushed.history) and any(map(pushed.history[-1].is_same, theirs.history))
 
 
 def newest(told: Sequence[str], pushes: Mapping[str, Collection[str]]) -> str:

@@ -164,6 +164,26 @@ def test_somebody_went_on_from_one_of_two_that_nobody_saw_land(
     assert both_have(one, two, "Third edit.\n\nSecond step.\n\nThird by two.")
 
 
+@pytest.mark.parametrize("landed", [False, True])
+def test_a_text_that_was_taken_up_again_and_never_landed_is_still_to_be_sent(
+    make_home: MakeHome, landed: bool
+) -> None:
+    """The remote had that text before, too: its lineage alone does not tell what landed."""
+    one, two = both_with_deploy(make_home)
+    one.patch("deploy", "First step.", "First edit.")
+    one.sync()
+    two.sync()
+    one.patch("deploy", "First edit.", "First step.")
+    killed_at_its_push(one, landed=landed)
+    if landed:
+        two.sync()
+    two.patch("deploy", "Third step.", "Third by two.")
+    two.sync()
+    assert words(one.sync()) == {"deploy": "updated" if landed else "merged"}
+    two.sync()
+    assert both_have(one, two, "First step.\n\nSecond step.\n\nThird by two.")
+
+
 def test_a_remote_that_is_only_pushed_to_goes_on_after_a_push_that_landed_unseen(
     make_home: MakeHome,
 ) -> None:
