@@ -242,10 +242,11 @@ def test_who_got_ready_for_skills_that_never_came_is_ended(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many_cores: None
 ) -> None:
     seed(str(bare), [shared(f"s-{n}") for n in range(20)], tmp_path / "seed")
+    others = set(_children(os.getpid()))
     began: list[int] = []
 
     def unreadable(*_: object) -> Iterator[RemoteSkill]:
-        began.extend(_children(os.getpid()))
+        began.extend(set(_children(os.getpid())) - others)
         raise RemoteError("the disk is gone")
 
     monkeypatch.setattr(git_layout, "read_skills", unreadable)
