@@ -49,7 +49,7 @@ class PostgresRemote:
         crash of the server, which would end the connection, may make it stand so once more."""
 
     def pull(self, cursor: str, foretell: Foretell = unheard) -> Pulled:
-        """All comes in one answer, so nothing is known before."""
+        """All comes in one answer; a first one may be long, so it is counted before."""
         since = cursor if cursor.isdecimal() else "0"
         oldest, newest = self._connection.run(schema.STANDING)[0]
         standing = oldest, newest, self._connection.number
@@ -57,6 +57,8 @@ class PostgresRemote:
             return Pulled(cursor)  # no transaction has written anything since
         if int(oldest) < int(since):  # another server than the cursor is of
             since = "0"
+        if since == "0":
+            foretell(self._run(schema.HOW_MANY, {})[0][0])
         pulled = self._pulled(since)
         self._looked_at = (*standing, pulled.cursor)
         return pulled

@@ -89,6 +89,7 @@ VECTORS = (
 STANDING = """
     SELECT pg_snapshot_xmin(s)::text, pg_snapshot_xmax(s)::text FROM pg_current_snapshot() AS s
 """
+HOW_MANY = "SELECT count(*) FROM skill_learner.skills WHERE library = %(library)s"
 PULL = """
     SELECT 'open', '', '', '', 0::bigint, pg_snapshot_xmin(pg_current_snapshot())::text
     UNION ALL
