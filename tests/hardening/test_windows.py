@@ -19,7 +19,7 @@ from hook_sandbox import SESSION
 from windows_sandbox import POSIX_ONLY, WindowsSandbox, journal_line
 
 from skill_learner import files, processes, windows
-from skill_learner.hook_runtime import windows_paths
+from skill_learner.hook_runtime import clients, windows_paths
 from skill_learner.hook_runtime.project_key import project_key, safe_name
 from skill_learner.install import links
 from skill_learner.targets import TARGETS, get_target, windows_line
@@ -352,7 +352,7 @@ def test_a_process_is_asked_for_not_killed(
         GetExitCodeProcess=tell,
     )
     monkeypatch.setattr(ctypes, "windll", types.SimpleNamespace(kernel32=kernel), raising=False)
-    monkeypatch.setattr(processes, "_ON_WINDOWS", True)
+    monkeypatch.setattr(clients, "IS_WINDOWS", True)
     monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("os.kill ends a process on Windows"))
     assert processes.process_runs(42) is runs
 
