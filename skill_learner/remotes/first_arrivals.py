@@ -15,8 +15,8 @@ from skill_learner.remotes import arriving
 from skill_learner.remotes.arrival_form import Terms
 from skill_learner.remotes.home_skills import pack, wanted
 from skill_learner.remotes.protocol import RemoteSkill
-from skill_learner.remotes.shared_skill import read_shared
-from skill_learner.skills.arriving_skill import Attachments, made_ready
+from skill_learner.remotes.shared_skill import SharedSkill, read_shared
+from skill_learner.skills.arriving_skill import Attachments, NewSkill, ReadySkill, made_ready
 from skill_learner.skills.validation import name_faults
 
 _PlainFiles = tuple[tuple[str, bytes, bool], ...]
@@ -61,40 +61,75 @@ def arrive(
 ) -> list[tuple[Any, ...]]:
     """The values of a `FirstArrival` for each; drafts of those without attachments are written.
     OSError and LibraryError of a write end it."""
-    found = [_arrival(skill, terms, at) for skill in skills]
-    # Apart from writing, for either finds the processor's caches full of its own then.
-    for number, one in enumerate(found):
-        if one.kind == "create" and not one.attachments:
-            write(one.name, one.data)
-            found[number] = one._replace(data=b"")
-    return [tuple(one) for one in found]
+    coming = [_Coming(skill, terms, at) for skill in skills]
+    # One step for all before the next: the processor finds the code of a step in its caches then.
+    for step in (_Coming.read, _Coming.decide, _Coming.form, _Coming.tell):
+        for one in coming:
+            if one.end is None:
+                try:
+                    step(one)
+                except SkillLearnerError as problem:
+                    one.refuse(problem)
+    for one in coming:
+        if one.draft:
+            write(one.name, one.draft)
+    return [tuple(one.end) for one in coming if one.end is not None]
 
 
-def _arrival(skill: PlainSkill, terms: Terms, at: str) -> FirstArrival:
-    name, token, files = skill
-    try:
-        theirs = read_shared(name, {p: SkillFileData(data, mode) for p, data, mode in files})
-        if not wanted(theirs, terms.settings):
-            return FirstArrival(name)
-        arrival = arriving.decide(theirs, None, None, terms.settings)
-        if arrival.kind != "create":
-            return FirstArrival(name)
-        new, digest = terms.new(arrival)
-        ready = made_ready(name, new, terms.actor, 1, at)
-    except SkillLearnerError as problem:
-        is_theirs = isinstance(problem, SkillFormatError)
-        return FirstArrival(name, "refused", problem.message, not is_theirs)
-    record = new.arriving.record
-    base = pack(arrival.base)
-    pair = (name, name, token, base, digest, arrival.state, record.scope, "remote")
-    return FirstArrival(
-        name,
-        "create",
-        arrival.why,
-        pair=pair,
-        lineage=(*theirs.lineage, theirs.text_digest),
-        noted=tuple(ready.noted),
-        size=len(ready.data),
-        data=ready.data,
-        attachments=ready.attachments or None,
+class _Coming:
+    """One of them on its way. end: what became of it, once that is known. draft: the SKILL.md that
+    is to be written for it, if any."""
+
+    __slots__ = (
+        *("arrival", "at", "digest", "draft", "end", "files", "name", "new", "ready"),
+        *("terms", "theirs", "token"),
     )
+    theirs: SharedSkill
+    arrival: arriving.Arrival
+    new: NewSkill
+    digest: str
+    ready: ReadySkill
+
+    def __init__(self, skill: PlainSkill, terms: Terms, at: str) -> None:
+        self.name, self.token, self.files = skill
+        self.terms = terms
+        self.at = at
+        self.end: FirstArrival | None = None
+        self.draft = b""
+
+    def refuse(self, problem: SkillLearnerError) -> None:
+        is_theirs = isinstance(problem, SkillFormatError)
+        self.end = FirstArrival(self.name, "refused", problem.message, not is_theirs)
+
+    def read(self) -> None:
+        files = {path: SkillFileData(data, mode) for path, data, mode in self.files}
+        self.theirs = read_shared(self.name, files)
+
+    def decide(self) -> None:
+        settings = self.terms.settings
+        if wanted(self.theirs, settings):
+            self.arrival = arriving.decide(self.theirs, None, None, settings)
+            if self.arrival.kind == "create":
+                return
+        self.end = FirstArrival(self.name)
+
+    def form(self) -> None:
+        self.new, self.digest = self.terms.new(self.arrival)
+        self.ready = made_ready(self.name, self.new, self.terms.actor, 1, self.at)
+
+    def tell(self) -> None:
+        name, theirs, arrival, ready = self.name, self.theirs, self.arrival, self.ready
+        scope, base = self.new.arriving.record.scope, pack(arrival.base)
+        staged = ready.attachments or None
+        self.draft = b"" if staged else ready.data
+        self.end = FirstArrival(
+            name,
+            "create",
+            arrival.why,
+            pair=(name, name, self.token, base, self.digest, arrival.state, scope, "remote"),
+            lineage=(*theirs.lineage, theirs.text_digest),
+            noted=tuple(ready.noted),
+            size=len(ready.data),
+            data=ready.data if staged else b"",
+            attachments=staged,
+        )

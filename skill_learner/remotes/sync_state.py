@@ -18,6 +18,7 @@ from skill_learner.errors import RemoteError
 from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.remotes.damaged_state import is_damage, set_aside
 from skill_learner.remotes.protocol import CounterKey
+from skill_learner.sqlite_rows import insert_rows
 
 _PAIR = """name TEXT NOT NULL, local TEXT NOT NULL, token TEXT NOT NULL,
     base BLOB NOT NULL, local_hash TEXT NOT NULL, local_state TEXT NOT NULL,
@@ -121,10 +122,8 @@ class SyncState:
 
     def save_pairs(self, pairs: Iterable[Pair]) -> None:
         with self._transaction() as connection:
-            connection.executemany(
-                f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS}) VALUES ({_marks(1)})",
-                [(self._remote, *pair) for pair in pairs],
-            )
+            into = f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS})"
+            insert_rows(connection, into, [(self._remote, *pair) for pair in pairs])
 
     def sent(self) -> dict[tuple[str, str], Pair]:
         """What a push carried of which nobody knows yet whether it was accepted: by the remote's
@@ -160,10 +159,8 @@ class SyncState:
 
     def save_seen(self, seen: Mapping[str, tuple[str, str]], gone: Iterable[str] = ()) -> None:
         with self._transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)",
-                [(self._remote, local, *told) for local, told in seen.items()],
-            )
+            rows = [(self._remote, local, *told) for local, told in seen.items()]
+            insert_rows(connection, "INSERT OR REPLACE INTO seen", rows)
             connection.executemany(
                 "DELETE FROM seen WHERE remote = ? AND local = ?",
                 [(self._remote, local) for local in gone],
@@ -201,10 +198,8 @@ class SyncState:
 
     def save_lineage(self, texts: Mapping[str, Iterable[str]]) -> None:
         with self._transaction() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO lineage VALUES (?, ?)",
-                [(local, text) for local, many in texts.items() for text in many],
-            )
+            rows = [(local, text) for local, many in texts.items() for text in many]
+            insert_rows(connection, "INSERT OR IGNORE INTO lineage", rows)
 
     def counters(self) -> dict[CounterKey, int]:
         with self._transaction() as connection:

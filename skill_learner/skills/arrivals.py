@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import ensure_private_dir
+from skill_learner.sqlite_rows import insert_rows
 
 _SCHEMA = """
 PRAGMA page_size = 16384; -- of a new file: most skills fit, so no row needs a page of its own
@@ -81,13 +82,10 @@ class Arrivals:
     def _insert(self, rows: Sequence[ArrivedEntry]) -> None:
         noted = time.time_ns()
         with self._writing() as connection:
-            connection.executemany(
-                "INSERT INTO entries VALUES (?, ?, ?)", [(e.name, noted, e.line) for e in rows]
-            )
-            connection.executemany(
-                "INSERT OR IGNORE INTO versions VALUES (?, ?)",
-                sorted((e.digest, e.packed) for e in rows),  # twice as fast as in any other order
-            )
+            told = [(e.name, noted, e.line) for e in rows]
+            insert_rows(connection, "INSERT INTO entries", told)
+            held = sorted((e.digest, e.packed) for e in rows)  # twice as fast as in another order
+            insert_rows(connection, "INSERT OR IGNORE INTO versions", held)
 
     def lines(self, name: str) -> list[bytes]:
         """A skill's ledger lines, oldest first."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.frontmatter import render
-from skill_learner.skills.history import Change, Entry, arrived_entry, content_hash
+from skill_learner.skills.history import Change, arrived_entry, content_hash
 from skill_learner.skills.reader import with_our_metadata
 from skill_learner.skills.records import SkillRecord
 
@@ -71,7 +71,6 @@ def made_ready(name: str, new: NewSkill, actor: str, version: int, at: str) -> R
     arriving = new.arriving
     told = {**vars(arriving.record), "version": version, "created": at}
     data = rendered(name, arriving, SkillRecord(**told))
-    digest = content_hash(data)
-    record = SkillRecord(**{**told, "hash": digest})
+    told["hash"] = digest = content_hash(data)
     change = Change(name, version, SYNC, actor, new.why, "", "", digest, at)
-    return ReadySkill(name, data, arrived_entry(Entry(change, record), data), arriving.attachments)
+    return ReadySkill(name, data, arrived_entry(change, told, data), arriving.attachments)

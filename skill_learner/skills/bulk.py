@@ -85,21 +85,17 @@ class BulkIntake:
         if not self._noted:
             meanwhile()
             return {}
-        at_once = len(self._renames) >= _WORTH_A_THREAD
-        _both(
-            lambda: self._note_and(meanwhile),
+        together = _at_once if len(self._renames) >= _WORTH_A_THREAD else _one_by_one
+        together(
+            lambda: self._history.write_many(self._noted),
+            meanwhile,
             lambda: sync_file_system(self.root),
-            at_once=at_once,
         )
         half = len(self._renames) // 2
         first, second = self._renames[:half], self._renames[half:]
-        _both(lambda: _put_in_place(first), lambda: _put_in_place(second), at_once=at_once)
+        together(lambda: _put_in_place(first), lambda: _put_in_place(second))
         self._planned, self._renames, self._noted = [], [], []
         return self._sizes
-
-    def _note_and(self, meanwhile: Callable[[], object]) -> None:
-        self._history.write_many(self._noted)
-        meanwhile()
 
     def abandon(self) -> None:
         """Take away what was not committed, and folders that are empty without it."""
@@ -117,30 +113,34 @@ class BulkIntake:
         return str(folder)
 
 
-def _both(one: Callable[[], object], other: Callable[[], object], *, at_once: bool) -> None:
-    """Do both, at once where a thread can be had: the kernel does the work, and has many cores.
-    Raises what either raised, once both have ended."""
+def _one_by_one(*works: Callable[[], object]) -> None:
+    for work in works:
+        work()
+
+
+def _at_once(first: Callable[[], object], *others: Callable[[], object]) -> None:
+    """Do all, at once where threads can be had: the kernel does most of the work, and has many
+    cores. Raises what one of them raised, once all have ended."""
     failed: list[BaseException] = []
 
-    def beside() -> None:
+    def beside(work: Callable[[], object]) -> None:
         try:
-            other()
+            work()
         except BaseException as error:
             failed.append(error)
 
-    thread = threading.Thread(target=beside, name="skill-learner-disk")
-    try:
-        if at_once:
+    left, threads = [*others], []
+    with contextlib.suppress(RuntimeError):  # no thread can be had
+        while left:
+            thread = threading.Thread(target=beside, args=(left[0],), name="skill-learner-disk")
             thread.start()
-    except RuntimeError:
-        at_once = False
+            threads.append(thread)
+            del left[0]
     try:
-        one()
+        _one_by_one(first, *left)
     finally:
-        if at_once:
+        for thread in threads:
             thread.join()
-    if not at_once:
-        other()
     if failed:
         raise failed[0]
 

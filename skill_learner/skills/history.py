@@ -11,10 +11,11 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
@@ -104,7 +105,7 @@ class History:
 
     def write(self, entry: Entry) -> None:
         """Append the entry durably. The caller holds the library's lock."""
-        line = entry_line(entry)
+        line = entry_line(entry.change, record_to_dict(entry.record))
         ensure_private_dir(self.folder)
         descriptor = os.open(
             self.path(entry.change.name), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600
@@ -202,15 +203,15 @@ class History:
             return []
 
 
-def entry_line(entry: Entry) -> bytes:
-    line = json.dumps({"change": vars(entry.change), "record": record_to_dict(entry.record)})
-    return line.encode() + b"\n"
+def entry_line(change: Change, record: Mapping[str, Any]) -> bytes:
+    """record: as `record_to_dict` gives it."""
+    return json.dumps({"change": vars(change), "record": record}).encode() + b"\n"
 
 
-def arrived_entry(entry: Entry, data: bytes) -> ArrivedEntry:
-    """The entry for `History.write_many`, with the bytes that the skill begins with."""
-    change = entry.change
-    return ArrivedEntry(change.name, entry_line(entry), change.after, packed(data))
+def arrived_entry(change: Change, record: Mapping[str, Any], data: bytes) -> ArrivedEntry:
+    """A ledger line for `History.write_many`, with the bytes that the skill begins with. record: as
+    `record_to_dict` gives it."""
+    return ArrivedEntry(change.name, entry_line(change, record), change.after, packed(data))
 
 
 def _contradicted(change: Change, following: Change | None, archived: bool) -> bool:

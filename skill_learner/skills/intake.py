@@ -28,7 +28,6 @@ from skill_learner.skills.folder import SKILL_FILE, Place, SkillFolder, with_fur
 from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import (
     Change,
-    Entry,
     History,
     arrived_entry,
     content_hash,
@@ -38,7 +37,7 @@ from skill_learner.skills.history import (
 from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill
-from skill_learner.skills.records import RecordStore
+from skill_learner.skills.records import RecordStore, record_to_dict
 from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import SkillWriter, free_name, planned_name
 
@@ -165,7 +164,8 @@ class SkillIntake:
             record = replace(arriving.record, hash=content_hash(data))
             why = f"from {remote}; noted again, for the store was lost"
             change = new_change(name, record, SYNC, f"remote:{remote}", why, "")
-            noted.append(arrived_entry(Entry(replace(change, after=record.hash), record), data))
+            told = replace(change, after=record.hash)
+            noted.append(arrived_entry(told, record_to_dict(record), data))
         if noted:
             self._history.write_many(noted)
         return len(noted)
