@@ -20,67 +20,104 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import IO, Any
 
 from skill_learner.remotes.arrival_form import Terms
-from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill, arrive
-from skill_learner.skills.bulk import remove_drafts, write_draft
+from skill_learner.remotes.arrival_service import Chunk, Told, work
+from skill_learner.remotes.first_arrivals import FirstArrival, plain
+from skill_learner.remotes.protocol import RemoteSkill
+from skill_learner.skills.bulk import remove_drafts
 
 WORTH_A_WORKER = 1500
 """Skills below which a worker's start costs more than its help."""
-_CHUNK = 100
+_CHUNK = 50
+_AHEAD = 2
+"""Chunks that a worker has at a time, so that it never waits for the next."""
+_NEAR = 8
+"""Chunks that are read before anyone is free for them."""
 _MOST_WORKERS = 3
 _MOST_SECONDS = 60.0
 """Within which a word of a worker must come; a chunk takes it some hundredths of one."""
 _PIPE_BYTES = 1 << 20
 _START = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from skill_learner.remotes.arrival_workers import serve; serve()"
+    "from skill_learner.remotes.arrival_service import serve; serve()"
 )
 Plan = Callable[[Sequence[str]], str]
 """Registers drafts of these names that will be written; their mark."""
-Chunk = Sequence[PlainSkill]
 Marked = tuple[FirstArrival, str]
-Told = tuple[Terms, str, str]
-"""On which terms skills come, when, and below which folder they are written."""
 
 
 def arrivals(
-    skills: Sequence[PlainSkill], terms: Terms, at: str, root: str, plan: Plan, workers: Workers
+    skills: Sequence[RemoteSkill], terms: Terms, at: str, root: str, plan: Plan, workers: Workers
 ) -> Generator[Marked, None, None]:
     """What becomes of each, in no order, with the mark of its draft below `root`. Close it before
     drafts are taken away: workers write until then, and are ended by it."""
-    chunks = deque(skills[start : start + _CHUNK] for start in range(0, len(skills), _CHUNK))
+    chunks = _Chunks(skills)
     workers.get_ready(len(skills))
     try:
         yield from _shared_out(chunks, (terms, at, root), plan, workers.ready)
     finally:
+        chunks.end()
         workers.end()
 
 
-def _work(chunk: Chunk, told: Told, mark: str) -> list[tuple[Any, ...]]:
-    terms, at, root = told
-    return arrive(
-        chunk, terms, at, lambda name, data: write_draft(f"{root}{os.sep}{name}", data, mark)
-    )
+class _Chunks:
+    """What is still to be done. Only who made it reads on; any thread takes and gives back."""
+
+    def __init__(self, skills: Sequence[RemoteSkill]) -> None:
+        starts = range(0, len(skills), _CHUNK)
+        self.count = len(starts)
+        self._coming = (skills[start : start + _CHUNK] for start in starts)
+        self._near: deque[Chunk] = deque()
+        self._is_read = False
+        self._changed = threading.Condition()
+
+    def read_on(self) -> None:
+        """Have some ready, so that nobody waits while more are read. Raises what the files of a
+        skill raise that cannot be read."""
+        while len(self._near) < _NEAR and not self._is_read:
+            skills = next(self._coming, None)
+            if skills is None:
+                self.end()
+            else:
+                self.give_back([*map(plain, skills)])
+
+    def take(self, *, wait: bool) -> Chunk | None:
+        """The next one; None when there is none. wait: for one that is still to be read."""
+        with self._changed:
+            while wait and not self._near and not self._is_read:
+                self._changed.wait()
+            return self._near.popleft() if self._near else None
+
+    def give_back(self, chunk: Chunk) -> None:
+        with self._changed:
+            self._near.append(chunk)
+            self._changed.notify()
+
+    def end(self) -> None:
+        """No more will be read: nobody need wait."""
+        with self._changed:
+            self._is_read = True
+            self._changed.notify_all()
 
 
 def _shared_out(
-    chunks: deque[Chunk], told: Told, plan: Plan, workers: Sequence[_Worker]
+    chunks: _Chunks, told: Told, plan: Plan, workers: Sequence[_Worker]
 ) -> Iterator[Marked]:
-    left = len(chunks)
+    left = chunks.count
     done: queue.SimpleQueue[list[Marked] | None] = queue.SimpleQueue()
     for worker in workers:
         worker.work_off(chunks, told, plan, done)
     while left:
+        chunks.read_on()
         found: list[Marked] | None
         try:
             found = done.get_nowait()
         except queue.Empty:
-            try:
-                chunk = chunks.popleft()
-            except IndexError:
+            chunk = chunks.take(wait=False)
+            if chunk is None:
                 found = _awaited(done, workers)
             else:
                 mark = plan([skill[0] for skill in chunk])
-                found = [(FirstArrival(*one), mark) for one in _work(chunk, told, mark)]
+                found = [(FirstArrival(*one), mark) for one in work(chunk, mark, told)]
         if found is not None:
             left -= 1
             yield from found
@@ -157,47 +194,49 @@ class _Worker:
         return self._process.stdout
 
     def work_off(
-        self,
-        chunks: deque[Chunk],
-        told: Told,
-        plan: Plan,
-        done: queue.SimpleQueue[list[Marked] | None],
+        self, chunks: _Chunks, told: Told, plan: Plan, done: queue.SimpleQueue[list[Marked] | None]
     ) -> None:
         """Take chunks until there are none, beside the caller. Puts what was found; at the end, or
-        when the worker failed at a chunk, which is put back, None."""
+        when the worker failed at a chunk, which is given back, None."""
         self._thread = threading.Thread(
             target=self._work_off, args=(chunks, told, plan, done), name="skill-learner-arrivals"
         )
         self._thread.start()
 
     def _work_off(
-        self,
-        chunks: deque[Chunk],
-        told: Told,
-        plan: Plan,
-        done: queue.SimpleQueue[list[Marked] | None],
+        self, chunks: _Chunks, told: Told, plan: Plan, done: queue.SimpleQueue[list[Marked] | None]
     ) -> None:
+        asked: deque[tuple[Chunk, str]] = deque()
         try:
             pickle.dump(told, self._to)
-            while True:
-                chunk = chunks.popleft()
-                mark = plan([skill[0] for skill in chunk])
-                try:
-                    found = [(FirstArrival(*one), mark) for one in self._ask(chunk, mark)]
-                except BaseException:
-                    self.kill()
-                    remove_drafts(told[2], (skill[0] for skill in chunk), mark)
-                    chunks.append(chunk)
-                    raise
-                done.put(found)
-        except (IndexError, OSError, EOFError, pickle.PickleError):
-            return
+            while self._ask(chunks, plan, asked):
+                found = self._answer()
+                mark = asked.popleft()[1]
+                done.put([(FirstArrival(*one), mark) for one in found])
+        except (OSError, EOFError, pickle.PickleError):
+            pass
         finally:
+            if asked:
+                self.kill()
+            for chunk, mark in asked:
+                remove_drafts(told[2], (skill[0] for skill in chunk), mark)
+                chunks.give_back(chunk)
             done.put(None)
 
-    def _ask(self, chunk: Chunk, mark: str) -> list[tuple[Any, ...]]:
-        pickle.dump((chunk, mark), self._to, pickle.HIGHEST_PROTOCOL)
-        self._to.flush()
+    def _ask(
+        self, chunks: _Chunks, plan: Plan, asked: deque[tuple[Chunk, str]]
+    ) -> deque[tuple[Chunk, str]]:
+        """Let it have as many as it may have at a time; those that it has."""
+        while len(asked) < _AHEAD:
+            chunk = chunks.take(wait=not asked)
+            if chunk is None:
+                break
+            asked.append((chunk, plan([skill[0] for skill in chunk])))
+            pickle.dump(asked[-1], self._to, pickle.HIGHEST_PROTOCOL)
+            self._to.flush()
+        return asked
+
+    def _answer(self) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] | None = pickle.load(self._from)
         if found is None:
             raise OSError("the worker could not do it")
@@ -222,39 +261,3 @@ def _widen(pipe: IO[bytes]) -> None:
         import fcntl
 
         fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-
-
-# -- the worker's side ----------------------------------------------------------------------------
-
-
-def serve() -> None:
-    """What a worker does: chunks from stdin, what became of them to stdout, until stdin ends."""
-    import gc
-
-    gc.disable()  # it lives for seconds, and makes no cycles
-    asked, answers, parent = sys.stdin.buffer, sys.stdout.buffer, os.getppid()
-    told = pickle.load(asked)
-    while True:
-        try:
-            chunk, mark = pickle.load(asked)
-        except EOFError:
-            return
-        found = _served(chunk, told, mark, parent)
-        pickle.dump(found, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
-
-
-def _served(chunk: Chunk, told: Told, mark: str, parent: int) -> list[tuple[Any, ...]] | None:
-    """None where a draft could not be written; then none of the chunk is left."""
-    terms, at, root = told
-
-    def write(name: str, data: bytes) -> None:
-        if os.getppid() != parent:
-            raise OSError("nobody waits for this any more")
-        write_draft(f"{root}{os.sep}{name}", data, mark)
-
-    try:
-        return arrive(chunk, terms, at, write)
-    except Exception:
-        remove_drafts(root, (skill[0] for skill in chunk), mark)
-        return None

@@ -8,25 +8,24 @@ shallow at first and can be thrown away at any time.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
-from skill_learner.files import ensure_private_dir
+from skill_learner.remotes import git_copy, protocol
 from skill_learner.remotes import git_layout as layout
-from skill_learner.remotes import protocol
 from skill_learner.remotes.git_address import address, compare_line, is_path
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
+from skill_learner.remotes.git_reading import Reading
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 
 _FETCHED = "refs/remotes/origin/shared"
-_MOST_PACKS = 100
 _FETCH_TRIES = 3
+_MANY = 1500
+"""Skills from which on it pays to use the first ones before the last are read."""
 _RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
 _BUSY = ("failed to update ref", "cannot lock ref", "incorrect old value", "failed to lock")
 _BROKEN = ("unpacker error", "failed to write", "missing necessary objects", "remote failure")
@@ -72,17 +71,15 @@ class GitRemote:
                 )
             return Pulled("")
         try:
-            self._head = self._fetch(head)
+            self._head = self._fetch(head, whole=not cursor)
             return self._changes(cursor, self._head, foretell)
         except GitFailedError:  # objects of the copy are damaged or gone
             self._forget_copy()
-        self._head = self._fetch(head)
+        self._head = self._fetch(head, whole=not cursor)
         try:
             return self._changes(cursor, self._head, foretell)
         except GitFailedError as error:
-            raise RemoteUnavailableError(
-                f"{self._address} at {self._head[:10]} could not be read: {error.told}"
-            ) from error
+            raise self._unreadable(error) from error
 
     def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         """One commit for all; nobody else's commit is ever overwritten. Where the branch does not
@@ -130,7 +127,7 @@ class GitRemote:
 
     def _remote_head(self) -> str:
         """The commit the branch stands at, "" for none: one question, nothing is fetched."""
-        self._ensure_cache()
+        git_copy.ensure(self._git)
         try:
             raw = self._git.run("ls-remote", "--refs", "--", self._address, self._ref)
         except GitFailedError as error:
@@ -144,17 +141,19 @@ class GitRemote:
                 return commit
         return ""
 
-    def _fetch(self, head: str) -> str:
+    def _fetch(self, head: str, *, whole: bool) -> str:
         """Bring the branch here as it stood at `head` or later; a copy that a kill left unusable
         is made again. Only a commit that the remote itself told of just now is believed: the ref of
-        the copy may be moved by the fetch of a sync that was killed, which goes on for a while."""
+        the copy may be moved by the fetch of a sync that was killed, which goes on for a while.
+        whole: all of it is read next, which tells of what is missing."""
         told = "others write faster than it can be fetched"
         for _ in range(_FETCH_TRIES):
-            self._clear_leftovers()
+            git_copy.clear_leftovers(self._git)
             try:
                 self._fetch_once()
                 if self._has(head):
-                    self._git.run("ls-tree", "-r", "--name-only", f"{head}^{{tree}}")
+                    if not whole:
+                        self._git.run("ls-tree", "-r", "--name-only", f"{head}^{{tree}}")
                     return head
                 before, head = head, self._remote_head()
                 if head == before:  # fetched, and not there: the copy lacks what its refs name
@@ -175,7 +174,7 @@ class GitRemote:
         after = layout.listing(self._git, head, layout.SKILLS)
         changed = {name: token for name, token in after.items() if before.get(name) != token}
         foretell(len(changed))
-        skills = list(layout.read_skills(self._git, head, changed)) if changed else []
+        skills = self._read(head, changed) if changed else []
         skills += [RemoteSkill(name, "", None) for name in before if name not in after]
         if known and skills and not self._is_ancestor(cursor, head):
             skills = [skill._replace(lost=True) for skill in skills]
@@ -183,6 +182,21 @@ class GitRemote:
         sums = layout.listing(self._git, head, layout.COUNTERS)
         fresh = {name: blob for name, blob in sums.items() if earlier.get(name) != blob}
         return Pulled(head, skills, layout.read_counters(self._git, fresh))
+
+    def _read(self, head: str, changed: Mapping[str, str]) -> list[RemoteSkill]:
+        """These skills: few of them at once, of many the files while they are used."""
+        reading = Reading(self._git, head, changed, self._unreadable)
+        if len(changed) < _MANY:
+            reading.now()
+        return reading.skills
+
+    def _unreadable(self, error: GitFailedError) -> RemoteUnavailableError:
+        head = self._head
+        self._forget_copy()
+        return RemoteUnavailableError(
+            f"{self._address} at {head[:10]} could not be read: {error.told}",
+            "The next sync fetches all of it again.",
+        )
 
     def _is_ancestor(self, older: str, newer: str) -> bool:
         """Whether what differs was changed by a commit; else the branch was rewritten."""
@@ -252,30 +266,7 @@ class GitRemote:
 
     def _forget_copy(self) -> None:
         self._head = ""
-        shutil.rmtree(self._git.repository, ignore_errors=True)
-        self._ensure_cache()
-
-    def _ensure_cache(self) -> None:
-        cache = self._git.repository
-        packs = cache / "objects" / "pack"
-        if packs.is_dir() and len(os.listdir(packs)) > _MOST_PACKS * 2:
-            shutil.rmtree(cache, ignore_errors=True)
-        if not (cache / "HEAD").is_file() or not packs.is_dir():
-            ensure_private_dir(cache.parent)
-            shutil.rmtree(cache, ignore_errors=True)
-            try:
-                self._git.run("init", "--quiet", "--bare", "--template=", str(cache))
-            except GitFailedError as error:
-                raise RemoteError(f"{cache}: {error.told}") from error
-
-    def _clear_leftovers(self) -> None:
-        """Lock files and half packs of a git that was killed; nobody else works in this copy."""
-        cache = self._git.repository
-        patterns = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/**/tmp_obj_*")
-        for pattern in patterns:
-            for path in cache.glob(pattern):
-                with contextlib.suppress(OSError):
-                    path.unlink()
+        git_copy.make_anew(self._git)
 
     def _fetched(self) -> str:
         try:

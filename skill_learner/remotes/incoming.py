@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from skill_learner.errors import SkillFormatError, SkillLearnerError
+from skill_learner.errors import RemoteUnavailableError, SkillFormatError, SkillLearnerError
 from skill_learner.remotes.arrival_form import Terms, as_home_is
 from skill_learner.remotes.arrival_workers import WORTH_A_WORKER, Workers, arrivals
 from skill_learner.remotes.arriving import Arrival
-from skill_learner.remotes.first_arrivals import PlainSkill, may_be_first, plain
+from skill_learner.remotes.first_arrivals import may_be_first
 from skill_learner.remotes.garbage_pause import GarbagePause
 from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
 from skill_learner.remotes.meeting import Meeting
@@ -120,11 +120,13 @@ class Incoming:
             first = {s.name: s for s in new if not self._knows(s.name, batch)}
             others = [s for s in skills if first.get(s.name) is not s]
             batch.taken.update(first)
-            self._take_first([plain(s) for s in first.values()], batch)
+            self._take_first([*first.values()], batch)
         for skill in others:
             try:
                 self._take_one(skill, pairs.get(skill.name), batch)
                 self.to_ask_again.discard(skill.name)
+            except RemoteUnavailableError:
+                raise  # the files of those that follow cannot be read either
             except (SkillLearnerError, OSError) as problem:
                 is_theirs = isinstance(problem, SkillFormatError)
                 why = getattr(problem, "message", str(problem))
@@ -136,7 +138,7 @@ class Incoming:
             return True
         return bool(batch.taken) and any(other_names(name, self._settings.name, batch.taken))
 
-    def _take_first(self, skills: Sequence[PlainSkill], batch: _Batch) -> None:
+    def _take_first(self, skills: Sequence[RemoteSkill], batch: _Batch) -> None:
         """Skills whose names nobody here knows."""
         bulk = batch.bulk
         found = arrivals(skills, self._terms, batch.at, bulk.root, bulk.plan, self._workers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import json
 import os
 import queue
@@ -13,7 +14,6 @@ import sys
 import threading
 import time
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ import pytest
 from remote_homes import Home, git, home_maker, words
 
 from skill_learner import files
-from skill_learner.errors import LibraryError, RemoteError
+from skill_learner.errors import LibraryError, RemoteError, RemoteUnavailableError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.learning.redaction import Redactor
-from skill_learner.remotes import arrival_workers, arriving, git_layout, open_remote
+from skill_learner.remotes import arrival_workers, arriving, open_remote
+from skill_learner.remotes import git as git_remote
 from skill_learner.remotes.arrival_form import Terms
-from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill, plain
+from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill
 from skill_learner.remotes.garbage_pause import GarbagePause
 from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
 from skill_learner.remotes.protocol import OutgoingSkill, RemoteSkill
@@ -82,11 +83,15 @@ def damaged(bare: Path, folder: Path) -> None:
     git(clone, "push", "--quiet", "origin", "HEAD:main")
 
 
+@pytest.fixture(autouse=True)
+def five_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrival_workers, "_CHUNK", 5)
+
+
 @pytest.fixture
 def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrival_workers, "_cores", lambda: 3)
     monkeypatch.setattr(arrival_workers, "WORTH_A_WORKER", 10)
-    monkeypatch.setattr(arrival_workers, "_CHUNK", 4)
 
 
 def told(home: Home) -> dict[str, Any]:
@@ -170,12 +175,21 @@ def make_worker(root: Path) -> Iterator[MakeWorker]:
         worker.end()
 
 
-def chunks(count: int, size: int = 5) -> deque[list[PlainSkill]]:
-    skills = [
-        plain(RemoteSkill(one.name, "t", one.files()))
-        for one in (shared(f"s-{n}") for n in range(count))
+def skills(count: int) -> list[RemoteSkill]:
+    return [
+        RemoteSkill(one.name, "t", one.files()) for one in (shared(f"s-{n}") for n in range(count))
     ]
-    return deque(skills[at : at + size] for at in range(0, count, size))
+
+
+def chunks(count: int) -> Any:
+    """All of them read."""
+    made = arrival_workers._Chunks(skills(count))
+    made.read_on()
+    return made
+
+
+def left_of(chunks: Any) -> list[list[PlainSkill]]:
+    return list(iter(lambda: chunks.take(wait=False), None))
 
 
 def files_below(folder: Path) -> list[str]:
@@ -186,10 +200,12 @@ def files_below(folder: Path) -> list[str]:
 def test_a_worker_writes_drafts_and_tells_of_each(root: Path, make_worker: MakeWorker) -> None:
     bulk = BulkIntake(root, History(root / ".history"))
     done: queue.SimpleQueue[list[tuple[FirstArrival, str]] | None] = queue.SimpleQueue()
-    make_worker().work_off(chunks(10), (TERMS, AT, str(root)), bulk.plan, done)
+    given = chunks(10)
+    make_worker().work_off(given, (TERMS, AT, str(root)), bulk.plan, done)
     found = [one for _ in range(2) for one in done.get() or ()]
     assert done.get() is None
     assert [one.name for one, _ in found] == [f"s-{n}" for n in range(10)]
+    assert left_of(given) == []
     assert all(one.kind == "create" and not one.data for one, _ in found)
     assert all(name.endswith(".sl-draft") for name in files_below(root))
     bulk.abandon()
@@ -199,7 +215,8 @@ def test_a_worker_writes_drafts_and_tells_of_each(root: Path, make_worker: MakeW
 def shared_out(root: Path, workers: list[Any], count: int = 20) -> set[str]:
     bulk = BulkIntake(root, History(root / ".history"))
     told = (TERMS, AT, str(root))
-    found = list(arrival_workers._shared_out(chunks(count), told, bulk.plan, workers))
+    chunks = arrival_workers._Chunks(skills(count))
+    found = list(arrival_workers._shared_out(chunks, told, bulk.plan, workers))
     assert len(found) == count
     assert len(files_below(root)) == count  # one draft each, and none of who failed
     return {one.name for one, _ in found}
@@ -223,6 +240,55 @@ def test_a_worker_that_does_not_answer_is_given_up(
 
 
 @pytest.mark.process
+def test_all_that_a_worker_had_when_it_died_is_given_back(
+    root: Path, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = make_worker()
+    answer, asked = worker._answer, itertools.count()
+
+    def one_answer() -> Any:
+        if next(asked) == 1:
+            worker.kill()
+        return answer()
+
+    monkeypatch.setattr(worker, "_answer", one_answer)
+    monkeypatch.setattr(arrival_workers, "_AHEAD", 3)
+    given = chunks(30)
+    done: queue.SimpleQueue[list[tuple[FirstArrival, str]] | None] = queue.SimpleQueue()
+    bulk = BulkIntake(root, History(root / ".history"))
+    worker.work_off(given, (TERMS, AT, str(root)), bulk.plan, done)
+    found = [one.name for one, _ in done.get() or ()]
+    assert done.get() is None
+    assert sorted([*found, *(name for chunk in left_of(given) for name, *_ in chunk)]) == sorted(
+        f"s-{n}" for n in range(30)
+    )
+    assert len(files_below(root)) == len(found) == 5
+
+
+class Unreadable(dict[str, SkillFileData]):
+    def items(self) -> Any:
+        time.sleep(0.7)  # the worker is done with what it had, and waits for more
+        raise RemoteUnavailableError("the copy is damaged")
+
+
+@pytest.mark.process
+def test_where_skills_cannot_be_read_on_nobody_waits_and_nothing_stays(
+    root: Path, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = arrival_workers.Workers()
+    workers.ready.append(make_worker())
+    coming = [*skills(10), RemoteSkill("bad", "t", Unreadable(skills(1)[0].files or {}))]
+    with BulkIntake(root, History(root / ".history")) as bulk:
+        found = arrival_workers.arrivals(coming, TERMS, AT, str(root), bulk.plan, workers)
+        with pytest.raises(RemoteUnavailableError, match="damaged"), contextlib.closing(found):
+            list(found)
+        bulk.abandon()
+    assert workers.ready == []
+    assert list(root.iterdir()) == []
+    assert not [t for t in threading.enumerate() if t.name == "skill-learner-arrivals"]
+
+
+@pytest.mark.process
 def test_a_worker_that_cannot_write_leaves_nothing_of_its_chunk(
     root: Path, make_worker: MakeWorker
 ) -> None:
@@ -232,7 +298,7 @@ def test_a_worker_that_cannot_write_leaves_nothing_of_its_chunk(
     bulk = BulkIntake(root, History(root / ".history"))
     make_worker().work_off(left, (TERMS, AT, str(root)), bulk.plan, done)
     assert done.get() is None
-    assert len(left) == 1
+    assert [len(chunk) for chunk in left_of(left)] == [5]
     assert files_below(root) == []
     assert not list(root.parent.glob(".SKILL.md*"))
 
@@ -245,11 +311,11 @@ def test_who_got_ready_for_skills_that_never_came_is_ended(
     others = set(_children(os.getpid()))
     began: list[int] = []
 
-    def unreadable(*_: object) -> Iterator[RemoteSkill]:
+    def unreadable(*_: object) -> None:
         began.extend(set(_children(os.getpid())) - others)
         raise RemoteError("the disk is gone")
 
-    monkeypatch.setattr(git_layout, "read_skills", unreadable)
+    monkeypatch.setattr(git_remote, "Reading", unreadable)
     home = home_maker(str(bare), tmp_path)("one")
     with pytest.raises(RemoteError, match="the disk is gone"):
         home.sync()
@@ -273,9 +339,8 @@ def test_without_processes_all_is_done_here(
 
     monkeypatch.setattr(subprocess, "Popen", none)
     bulk = BulkIntake(root, History(root / ".history"))
-    skills = [skill for chunk in chunks(20) for skill in chunk]
     workers = arrival_workers.Workers()
-    found = list(arrival_workers.arrivals(skills, TERMS, AT, str(root), bulk.plan, workers))
+    found = list(arrival_workers.arrivals(skills(20), TERMS, AT, str(root), bulk.plan, workers))
     assert len(found) == 20
 
 
@@ -287,14 +352,10 @@ def ready(root: Path, monkeypatch: pytest.MonkeyPatch) -> BulkIntake:
     """Six skills to be put in place by two threads."""
     monkeypatch.setattr(bulk_module, "_WORTH_A_THREAD", 2)
     bulk = BulkIntake(root, History(root / ".history"))
-    for name, _, given in (skill for chunk in chunks(6) for skill in chunk):
-        new = TERMS.new(arriving.decide(read_shared(name, named(given)), None, None, SETTINGS))[0]
+    for name, _, given, *_ in skills(6):
+        new = TERMS.new(arriving.decide(read_shared(name, given or {}), None, None, SETTINGS))[0]
         bulk.put(made_ready(name, new, "remote:team", 1, AT))
     return bulk
-
-
-def named(files: tuple[tuple[str, bytes, bool], ...]) -> dict[str, SkillFileData]:
-    return {path: SkillFileData(data, mode) for path, data, mode in files}
 
 
 @pytest.mark.parametrize("threads", [True, False])

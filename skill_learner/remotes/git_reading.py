@@ -1,0 +1,164 @@
+"""Reads skills out of a commit: which files there are first, then, in batches, what they hold.
+
+Links, submodules and whatever is too large are never read. A batch is read when the first of its
+files is asked for, so that of many skills the first are used before the last are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from skill_learner.exchange.safe_files import MOST_BYTES, MOST_FILES, SkillFileData
+from skill_learner.remotes.git_layout import SKILLS
+from skill_learner.remotes.git_program import GitFailedError, GitProgram
+from skill_learner.remotes.protocol import RemoteSkill
+
+MOST_AT_ONCE = 400 * 1024 * 1024
+_BATCH_BYTES = 2 * 1024 * 1024
+_FEW = 200
+_ENTRY = re.compile(rf"(?<![^\0])(\d+) \w+ (\w+) +(\S+)\t{SKILLS}/([^/\0]+)/([^\0]+)\0")
+"""Of what `ls-tree -r -l -z` prints, whatever lies in a skill's folder, also what has no size, or
+one that says BAD, for it is missing in the copy."""
+_Blob = tuple[str, str, str, str, str]
+"""Mode, id, size, the skill's name, the path within its folder."""
+
+
+Unreadable = Callable[[GitFailedError], Exception]
+"""What is to be raised in place of files that cannot be read."""
+
+
+class Reading:
+    """The skills of a commit with these names and tree ids. Raises GitFailedError; the files of its
+    skills raise what `unreadable` makes of one."""
+
+    def __init__(
+        self, git: GitProgram, commit: str, tokens: Mapping[str, str], unreadable: Unreadable
+    ) -> None:
+        self.skills: list[RemoteSkill] = []
+        self._batches = [_Batch(git, unreadable)]
+        room = MOST_AT_ONCE
+        for name, blobs in _blobs(git, commit, sorted(tokens)).items():
+            size = _size(blobs)
+            fault = _fault(name, blobs, size) or ("too much at once" if size > room else "")
+            if fault:
+                self.skills.append(RemoteSkill(name, tokens[name], None, fault))
+                continue
+            room -= size
+            if self._batches[-1].size > _BATCH_BYTES:
+                self._batches.append(_Batch(git, unreadable))
+            self.skills.append(
+                RemoteSkill(name, tokens[name], self._batches[-1].files(blobs, size))
+            )
+
+    def now(self) -> None:
+        """Read all that was not read yet."""
+        for batch in self._batches:
+            batch.read()
+
+
+class _Batch:
+    """What is read at once. Only one thread may use it."""
+
+    def __init__(self, git: GitProgram, unreadable: Unreadable) -> None:
+        self.size = 0
+        self._git = git
+        self._unreadable = unreadable
+        self._ids: dict[str, None] = {}
+        self._contents: dict[str, bytes] | None = None
+
+    def files(self, blobs: Sequence[_Blob], size: int) -> _Files:
+        self.size += size
+        for blob in blobs:
+            self._ids[blob[1]] = None
+        return _Files(self, blobs)
+
+    def read(self) -> dict[str, bytes]:
+        if self._contents is None:
+            self._contents = _contents(self._git, self._ids)
+        return self._contents
+
+    def contents(self) -> Mapping[str, bytes]:
+        try:
+            return self.read()
+        except GitFailedError as error:
+            raise self._unreadable(error) from error
+
+
+class _Files(Mapping[str, SkillFileData]):
+    """The files of one skill. How many there are is known before they are read."""
+
+    __slots__ = ("_batch", "_blobs", "_read")
+
+    def __init__(self, batch: _Batch, blobs: Sequence[_Blob]) -> None:
+        self._batch = batch
+        self._blobs = blobs
+        self._read: dict[str, SkillFileData] | None = None
+
+    def _here(self) -> dict[str, SkillFileData]:
+        if self._read is None:
+            contents = self._batch.contents()
+            self._read = {
+                path: SkillFileData(contents[identity], mode == "100755")
+                for mode, identity, _, _, path in self._blobs
+            }
+        return self._read
+
+    def __getitem__(self, path: str) -> SkillFileData:
+        return self._here()[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._here())
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+
+def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list[_Blob]]:
+    """What lies in the folders of these names."""
+    paths = [f"{SKILLS}/{name}" for name in names] if len(names) <= _FEW else [SKILLS]
+    raw = git.run("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths)
+    found: dict[str, list[_Blob]] = {name: [] for name in names}
+    for blob in _ENTRY.findall(raw.decode("utf-8", "surrogateescape")):
+        if blob[3] in found:
+            found[blob[3]].append(blob)
+    return found
+
+
+def _size(blobs: Sequence[_Blob]) -> int:
+    """Bytes of the files among these. GitFailedError where one is missing in the copy."""
+    size = 0
+    for mode, identity, told, _, _ in blobs:
+        if told.isdigit():
+            size += int(told)
+        elif mode.startswith("100"):
+            raise GitFailedError("ls-tree", f"{identity} is missing in the copy")
+    return size
+
+
+def _fault(name: str, blobs: Sequence[_Blob], size: int) -> str:
+    for mode, _, _, _, path in blobs:
+        if not mode.startswith("100"):
+            return f"{f'{SKILLS}/{name}/{path}'[:200]} is a link or another repository"
+    if len(blobs) > MOST_FILES:
+        return f"{len(blobs)} files, more than the {MOST_FILES} allowed"
+    if size > MOST_BYTES:
+        return f"{size} bytes, more than the {MOST_BYTES} allowed"
+    return "" if blobs else f"{name[:80]!r} is no folder"
+
+
+def _contents(git: GitProgram, ids: Mapping[str, None]) -> dict[str, bytes]:
+    if not ids:
+        return {}
+    raw = git.run("cat-file", "--batch", "--buffer", data="".join(f"{i}\n" for i in ids).encode())
+    found: dict[str, bytes] = {}
+    position = 0
+    for wanted in ids:
+        end = raw.index(b"\n", position)
+        told = raw[position:end].split()
+        if len(told) != 3:
+            raise GitFailedError("cat-file", f"{wanted} is missing in the copy")
+        size = int(told[2])
+        found[wanted] = raw[end + 1 : end + 1 + size]
+        position = end + 2 + size
+    return found
