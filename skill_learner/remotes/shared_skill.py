@@ -211,8 +211,9 @@ def _provenance(data: bytes) -> dict[str, Any]:
         raw = {}
     told: dict[str, Any] = {}
     for key in ("trigger_key", "remedy_key", "origin", "unverified", "by"):
-        if isinstance(raw.get(key), str):
-            told[key] = _clean(raw[key])
+        text = raw.get(key)
+        if text and isinstance(text, str):
+            told[key] = _clean(text)
     if raw.get("state") in ("active", "candidate", "archived"):
         told["state"] = raw["state"]
     scope = raw.get("scope")
@@ -221,10 +222,14 @@ def _provenance(data: bytes) -> dict[str, Any]:
     told["approved"] = raw.get("approved") is True
     version = raw.get("version")
     told["version"] = version if isinstance(version, int) and 0 < version < 10**9 else 1
-    told["sessions"] = tuple(s for s in _texts(raw.get("sessions"), MOST_SESSIONS) if s[:2] == "h:")
-    texts = _texts(raw.get("lineage"), MOST_LINEAGE)
-    told["lineage"] = tuple(text for text in texts if _HASH.fullmatch(text))
-    told["history"] = _changes(raw.get("history"))
+    if raw.get("sessions"):
+        ids = _texts(raw["sessions"], MOST_SESSIONS)
+        told["sessions"] = tuple(one for one in ids if one[:2] == "h:")
+    if raw.get("lineage"):
+        hashes = _texts(raw["lineage"], MOST_LINEAGE)
+        told["lineage"] = tuple(one for one in hashes if _HASH.fullmatch(one))
+    if raw.get("history"):
+        told["history"] = _changes(raw["history"])
     return told
 
 
