@@ -36,20 +36,21 @@ class Reading:
         self, git: GitProgram, commit: str, tokens: Mapping[str, str], unreadable: Unreadable
     ) -> None:
         self.skills: list[RemoteSkill] = []
-        self._batches = [_Batch(git, unreadable)]
+        batch = _Batch(git, unreadable)
+        self._batches = [batch]
         room = MOST_AT_ONCE
         for name, blobs in _blobs(git, commit, sorted(tokens)).items():
-            size = _size(blobs)
-            fault = _fault(name, blobs, size) or ("too much at once" if size > room else "")
+            size, fault = _size_and_fault(name, blobs)
+            if size > room and not fault:
+                fault = "too much at once"
             if fault:
                 self.skills.append(RemoteSkill(name, tokens[name], None, fault))
                 continue
             room -= size
-            if self._batches[-1].size > _BATCH_BYTES:
-                self._batches.append(_Batch(git, unreadable))
-            self.skills.append(
-                RemoteSkill(name, tokens[name], self._batches[-1].files(blobs, size))
-            )
+            if batch.size > _BATCH_BYTES:
+                batch = _Batch(git, unreadable)
+                self._batches.append(batch)
+            self.skills.append(RemoteSkill(name, tokens[name], batch.files(blobs, size)))
 
     def now(self) -> None:
         """Read all that was not read yet."""
@@ -125,26 +126,24 @@ def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list
     return found
 
 
-def _size(blobs: Sequence[_Blob]) -> int:
-    """Bytes of the files among these. GitFailedError where one is missing in the copy."""
-    size = 0
-    for mode, identity, told, _, _ in blobs:
-        if told.isdigit():
+def _size_and_fault(name: str, blobs: Sequence[_Blob]) -> tuple[int, str]:
+    """Bytes of the files among these, and why they cannot be taken, if so. GitFailedError where one
+    is missing in the copy."""
+    size, odd = 0, ""
+    for mode, identity, told, _, path in blobs:
+        if mode[:3] != "100":
+            odd = odd or path
+        elif told.isdigit():
             size += int(told)
-        elif mode.startswith("100"):
+        else:
             raise GitFailedError("ls-tree", f"{identity} is missing in the copy")
-    return size
-
-
-def _fault(name: str, blobs: Sequence[_Blob], size: int) -> str:
-    for mode, _, _, _, path in blobs:
-        if not mode.startswith("100"):
-            return f"{f'{SKILLS}/{name}/{path}'[:200]} is a link or another repository"
+    if odd:
+        return size, f"{f'{SKILLS}/{name}/{odd}'[:200]} is a link or another repository"
     if len(blobs) > MOST_FILES:
-        return f"{len(blobs)} files, more than the {MOST_FILES} allowed"
+        return size, f"{len(blobs)} files, more than the {MOST_FILES} allowed"
     if size > MOST_BYTES:
-        return f"{size} bytes, more than the {MOST_BYTES} allowed"
-    return "" if blobs else f"{name[:80]!r} is no folder"
+        return size, f"{size} bytes, more than the {MOST_BYTES} allowed"
+    return size, "" if blobs else f"{name[:80]!r} is no folder"
 
 
 def _contents(git: GitProgram, ids: Mapping[str, None]) -> dict[str, bytes]:

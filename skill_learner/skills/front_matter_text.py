@@ -16,6 +16,7 @@ _CLOSING = re.compile(r"^---[ \t]*\r?$\n?", re.MULTILINE)
 _YAML_END = re.compile(r"^\.\.\.[ \t]*\r?$\n?", re.MULTILINE)
 _LATE_OPENING = re.compile(r"^---[ \t]*\r?\n(?:name|description)[ \t]*:", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
+_CONFLICT_MARKS = ("<" * 7, "=" * 7, ">" * 7)
 _TOP_LEVEL_KEY = re.compile(r"""^(["']?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r]|$)""")
 
 
@@ -42,6 +43,9 @@ class KeyBlock:
 def split_text(text: str, path: str) -> SplitText:
     """Cut a decoded file into front matter and body; raises SkillFormatError when the front matter
     is never closed or holds merge conflict markers."""
+    plain = _split_plainly(text)
+    if plain is not None:
+        return plain
     opening = _OPENING.match(text)
     if opening is None:
         return SplitText(None, text.removeprefix("\ufeff"), 1, _why_none(text))
@@ -68,6 +72,18 @@ def split_text(text: str, path: str) -> SplitText:
     if _LATE_OPENING.match(body.lstrip()):
         warnings += ("a second front matter block stands in the body and is kept as text",)
     return SplitText(front, body, first_line, warnings)
+
+
+def _split_plainly(text: str) -> SplitText | None:
+    """As `split_text`, several times as fast, for text between two lines of three dashes and
+    nothing more; None for any other."""
+    end = text.find("\n---", 3) if text.startswith("---\n") else -1
+    if end < 0 or text[end + 4 : end + 5] != "\n":
+        return None
+    front, body = text[4 : end + 1], text[end + 5 :]
+    if any(mark in front for mark in _CONFLICT_MARKS) or body.lstrip()[:3] == "---":
+        return None
+    return SplitText(front, body, 2)
 
 
 def _why_none(text: str) -> tuple[str, ...]:
