@@ -22,8 +22,6 @@ _ENTRY = re.compile(rf"(?<![^\0])(\d+) \w+ (\w+) +(\S+)\t{SKILLS}/([^/\0]+)/([^\
 one that says BAD, for it is missing in the copy."""
 _Blob = tuple[str, str, str, str, str]
 """Mode, id, size, the skill's name, the path within its folder."""
-
-
 Unreadable = Callable[[GitFailedError], Exception]
 """What is to be raised in place of files that cannot be read."""
 

@@ -77,10 +77,6 @@ class Pair(NamedTuple):
 _COLUMNS = ", ".join(Pair._fields)
 
 
-def _marks(more: int) -> str:
-    return ", ".join("?" * (len(Pair._fields) + more))
-
-
 class SyncState:
     """The memory of one remote (and, shared by all, of this machine's label and lineages)."""
 
@@ -136,10 +132,9 @@ class SyncState:
 
     def save_sent(self, pairs: Mapping[tuple[str, str], Pair]) -> None:
         with self._transaction() as connection:
-            connection.executemany(
-                f"INSERT OR REPLACE INTO sent (remote, digest, {_COLUMNS}) VALUES ({_marks(2)})",
-                [(self._remote, key[1], *pair) for key, pair in pairs.items()],
-            )
+            into = f"INSERT OR REPLACE INTO sent (remote, digest, {_COLUMNS})"
+            rows = [(self._remote, key[1], *pair) for key, pair in pairs.items()]
+            insert_rows(connection, into, rows)
 
     def forget_sent(self, names: Iterable[str]) -> None:
         """Once a version of these is accepted, no earlier push of them can land any more."""
