@@ -56,11 +56,10 @@ _HIDDEN_REASONS = {
     "control": "control characters",
     "soft": "soft hyphens in a row",
 }
-_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\u05d9\u05b4-\ufdff\ufe70-\ufefe]")
-_JOINING_SCRIPTS = re.compile(
-    r"[\u0600-\u08ff\u0900-\u0dff\u0e80-\u0fff\u1780-\u17ff\u1800-\u18af]"
-)
-_EMOJI = re.compile(r"[#*0-9\u00a9\u00ae\u203c-\u3299\ufe0f\u20e3\U0001f000-\U0001faff]")
+# Compiled by `re` when a text first needs them, for few do.
+_RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]"
+_JOINING_SCRIPTS = r"[\u0600-\u08ff\u0900-\u0dff\u0e80-\u0fff\u1780-\u17ff\u1800-\u18af]"
+_EMOJI = r"[#*0-9\u00a9\u00ae\u203c-\u3299\ufe0f\u20e3\U0001f000-\U0001faff]"
 _BLACK_FLAG = "\U0001f3f4"
 
 
@@ -81,12 +80,12 @@ def _is_legitimate(kind: str, text: str, match: re.Match[str]) -> bool:
             return match.start() == 0
         if match.group() in ("\u200c", "\u200d"):
             pair = _EMOJI if match.group() == "\u200d" else _JOINING_SCRIPTS
-            joined = bool(pair.match(before) and pair.match(after))
-            return joined or bool(_JOINING_SCRIPTS.match(before))
+            joined = bool(re.match(pair, before) and re.match(pair, after))
+            return joined or bool(re.match(_JOINING_SCRIPTS, before))
         return False
     if kind == "bidi" and len(match.group()) == 1 and match.group() in "\u200e\u200f\u061c":
         near = text[max(0, match.start() - 20) : match.end() + 20]
-        return _RIGHT_TO_LEFT.search(near) is not None
+        return re.search(_RIGHT_TO_LEFT, near) is not None
     if kind == "tag":  # the flags of England, Scotland, Wales are spelled with them
         spelled = match.group().endswith("\U000e007f") and len(match.group()) <= 7
         return before == _BLACK_FLAG and spelled
@@ -107,16 +106,15 @@ def _patterns(text: str) -> Iterator[InjectionFinding]:
 # -- fences --------------------------------------------------------------------------------------
 
 _FENCE = re.compile(
-    r"^[ ]{0,3}(?:[-*+]|\d{1,3}[.)])?[ \t]{0,8}(?P<mark>`{3,}|~{3,})(?P<info>"
-    r"[^\n]*)$",
-    re.MULTILINE,
+    r"\n[ ]{0,3}(?:[-*+]|\d{1,3}[.)])?[ \t]{0,8}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)"
 )
+"""Of a line with the end of the one before, for `re` looks for a first letter in no time."""
 
 
 def _open_fences(text: str) -> Iterator[InjectionFinding]:
     """A code fence or an HTML comment that is opened and never closed swallows what follows."""
     opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
+    for fence in _FENCE.finditer("\n" + text):
         if opened is None:
             if "`" not in fence["info"]:
                 opened = fence
@@ -128,7 +126,7 @@ def _open_fences(text: str) -> Iterator[InjectionFinding]:
             opened = None
     if opened is not None:
         yield InjectionFinding(
-            "open fence", *opened.span(), "opens a code block and never closes it"
+            "open fence", opened.start(), opened.end() - 1, "opens a code block and never closes it"
         )
     comment = text.rfind("<!--")
     if comment < 0 or "-->" in text[comment:] or opened is not None:

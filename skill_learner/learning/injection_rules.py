@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 Literals = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """kind, reason: as in a finding. needs: of each group one stands, in whatever case, in every
-    text that the pattern finds something in; most texts need no search by a slow pattern."""
+    """kind, reason: as in a finding. source: of the pattern. needs: of each group one stands, in
+    whatever case, in every text that the pattern finds something in; most texts need no search by a
+    slow pattern, and most processes none at all, so it is compiled when it is first asked for."""
 
     kind: str
     reason: str
-    pattern: re.Pattern[str]
+    source: str
     needs: tuple[Literals, ...]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.source, re.IGNORECASE | re.MULTILINE)
 
     def may_match(self, folded_text: str) -> bool:
         """Whether a search is worth while; False is certain."""
@@ -59,10 +65,10 @@ RULES: tuple[Rule, ...] = tuple(
     Rule(
         kind,
         reason,
-        re.compile(pattern, re.IGNORECASE | re.MULTILINE),
+        source,
         tuple(tuple(folded(group).split(",")) for group in needs),
     )
-    for kind, reason, needs, pattern in (
+    for kind, reason, needs, source in (
         (
             "prompt override",
             "orders the reader to drop its instructions",

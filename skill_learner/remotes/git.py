@@ -54,6 +54,7 @@ class GitRemote:
         self._ref = f"refs/heads/{settings.branch}"
         self._machine = machine
         self._git = GitProgram(cache)
+        self._takes_over = self._is_path
         self._head = ""
 
     def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
@@ -165,7 +166,12 @@ class GitRemote:
 
     def _fetch_once(self) -> None:
         how = ["--quiet", "--no-tags", "--no-write-fetch-head"]
-        how += [] if self._fetched() else ["--depth=1"]
+        if not self._fetched():
+            if self._takes_over and git_copy.take_over(
+                self._git, self._address, self._branch, _FETCHED
+            ):
+                return
+            how.append("--depth=1")
         self._git.run("fetch", *how, "--", self._address, f"+{self._ref}:{_FETCHED}")
 
     def _changes(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
@@ -265,7 +271,8 @@ class GitRemote:
     # -- the copy ------------------------------------------------------------------------------
 
     def _forget_copy(self) -> None:
-        self._head = ""
+        """The next one is fetched: git looks at each object of a fetch."""
+        self._head, self._takes_over = "", False
         git_copy.make_anew(self._git)
 
     def _fetched(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from skill_learner.learning.redaction.allow_list import (
     holds_placeholder,
@@ -16,16 +17,20 @@ from skill_learner.learning.redaction.finding import Finding, secret
 
 @dataclass(frozen=True)
 class TokenFormat:
-    """A shape. anchor: text that every match holds, searched for first because that is fast.
-    before: how far in front of the anchor a match may begin. group: the part that is secret.
+    """A shape, with the source of its pattern, which is compiled when it is first asked for.
+    anchor: text that every match holds, searched for first because that is fast. before: how far in front of the anchor a match may begin. group: the part that is secret.
     mixed: a match also needs a digit and letters of both cases, or it is a word or a picture."""
 
     kind: str
     anchor: str
-    pattern: re.Pattern[str]
+    source: str
     before: int = 0
     group: int = 0
     mixed: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.source)
 
 
 def _format(
@@ -33,7 +38,7 @@ def _format(
 ) -> TokenFormat:
     """`tail` follows the anchor; with `before` or `group` it is the whole pattern instead."""
     source = tail if before or group else re.escape(anchor) + tail
-    return TokenFormat(kind, anchor, re.compile(source), before, group, mixed)
+    return TokenFormat(kind, anchor, source, before, group, mixed)
 
 
 _URL_SAFE = r"[A-Za-z0-9_-]"
@@ -173,7 +178,7 @@ _BY_RUN = tuple(
     token_format
     for token_format in FORMATS
     if re.fullmatch(r"[A-Za-z0-9_-]+", token_format.anchor)
-    and "+/" not in token_format.pattern.pattern
+    and "+/" not in token_format.source
 )
 """Formats whose anchor stands in a long run of letters, digits, hyphens and underscores."""
 _BY_TEXT = tuple(token_format for token_format in FORMATS if token_format not in _BY_RUN)
