@@ -24,7 +24,8 @@ def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchron
     from skill_learner.learning.redaction import Redactor, secret_environment_values
     from skill_learner.project import list_projects
     from skill_learner.remotes import open_remote
-    from skill_learner.remotes.home_skills import HomeSkills, ScopeNames
+    from skill_learner.remotes.home_skills import HomeSkills
+    from skill_learner.remotes.scope_names import ScopeNames
     from skill_learner.remotes.sync import Place, Synchroniser
     from skill_learner.remotes.sync_state import SyncState
     from skill_learner.skills.intake import SkillIntake

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.models import Skill
-from skill_learner.remotes.home_skills import ScopeNames
 from skill_learner.remotes.last_syncs import LastSync, last_syncs
+from skill_learner.remotes.scope_names import ScopeNames
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
 from skill_learner.session_trace import Station, Surroundings, job_of

@@ -43,7 +43,7 @@ def command(session: str, project_dir: Path, as_json: bool) -> None:
 
 def _synced(config: SkillLearnerConfig, around: Surroundings, journal: Path) -> list[Station]:
     from skill_learner.project import list_projects
-    from skill_learner.remotes.home_skills import ScopeNames
+    from skill_learner.remotes.scope_names import ScopeNames
     from skill_learner.remotes.settings import remote_settings
     from skill_learner.sync_trace import skills_written, sync_stations
 

@@ -13,15 +13,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from skill_learner.learning import injection
 from skill_learner.learning.injection_rules import folded
-from skill_learner.remotes.home_skills import HomeSkill, unpack
 from skill_learner.remotes.merging import merge
-from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.packed_skill import unpack
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill
-from skill_learner.remotes.sync_state import Pair
+
+if TYPE_CHECKING:
+    from skill_learner.remotes.home_skills import HomeSkill
+    from skill_learner.remotes.settings import RemoteSettings
+    from skill_learner.remotes.sync_state import Pair
 
 EMPTY: Mapping[str, str] = {}
 Kind = Literal["create", "rename", "same", "update", "merge", "park", "pinned", "ignore"]

@@ -13,8 +13,9 @@ from skill_learner.errors import SkillFormatError, SkillLearnerError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arrival_form import Terms
-from skill_learner.remotes.home_skills import pack, wanted
+from skill_learner.remotes.packed_skill import pack
 from skill_learner.remotes.protocol import RemoteSkill
+from skill_learner.remotes.scope_names import wanted
 from skill_learner.remotes.shared_skill import SharedSkill, read_shared
 from skill_learner.skills.arriving_skill import Attachments, NewSkill, ReadySkill, made_ready
 from skill_learner.skills.validation import name_faults

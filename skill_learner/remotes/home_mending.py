@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from skill_learner.remotes.home_skills import HomeSkills, unpack
+from skill_learner.remotes.home_skills import HomeSkills
+from skill_learner.remotes.packed_skill import unpack
 from skill_learner.remotes.protocol import RemoteSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED

@@ -6,23 +6,21 @@ become hashes, and a text in which a secret or a person is found does not leave 
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.exchange.exported import exported
-from skill_learner.exchange.safe_files import SKILL_FILE, SkillFileData, check_files
+from skill_learner.exchange.safe_files import SKILL_FILE, check_files
 from skill_learner.learning.redaction import Redactor
-from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.packed_skill import unpack
+from skill_learner.remotes.scope_names import ScopeNames
 from skill_learner.remotes.shared_skill import (
     MOST_CHANGES,
     SharedChange,
     SharedSkill,
     hashed_sessions,
+    made_by,
     normal_body,
     normal_lines,
     with_lineage,
@@ -32,51 +30,12 @@ from skill_learner.skills.arriving_skill import SYNC
 from skill_learner.skills.history import Change
 from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
-from skill_learner.skills.reader import PREFIX, StoredSkill
+from skill_learner.skills.our_metadata import PREFIX
+from skill_learner.skills.reader import StoredSkill
 from skill_learner.skills.validation import name_faults
 
-USER = "user"
-_FOREIGN_SCOPE = "shared:"
-_VIA = " via "
 _NO_TEXT = frozenset({"evidence", "state", "scope", "archive", "restore"})
 """Actions that leave the text as it is."""
-
-
-@dataclass(frozen=True)
-class ScopeNames:
-    """Scopes here and on the way: a project's key holds a path, its folder's name does not. A name
-    that no project here bears stays `shared:<name>` until one does."""
-
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def shared(self, scope: str) -> str:
-        if scope == USER:
-            return USER
-        if scope.startswith(_FOREIGN_SCOPE):
-            return "project:" + scope.removeprefix(_FOREIGN_SCOPE)
-        return "project:" + self.names.get(scope, scope.rpartition("-")[0] or scope)
-
-    def home(self, shared: str) -> str:
-        if shared == USER:
-            return USER
-        name = shared.removeprefix("project:")
-        return self._keys.get(name, _FOREIGN_SCOPE + name)
-
-    def arrived(self) -> dict[str, str]:
-        """What was without a project until now: `shared:<name>` to the key of that project."""
-        return {_FOREIGN_SCOPE + name: key for name, key in self._keys.items()}
-
-    @cached_property
-    def _keys(self) -> dict[str, str]:
-        return {name: key for key, name in self.names.items()}
-
-
-def wanted(shared: SharedSkill, settings: RemoteSettings) -> bool:
-    """Whether the settings let a skill of this scope and these tags travel."""
-    label = shared.scope.removeprefix("project:")
-    tags = shared.metadata.get("tags", "").replace(",", " ").split()
-    in_scope = not settings.scope or "" in settings.scope or label in settings.scope
-    return in_scope and (not settings.tags or not set(tags).isdisjoint(settings.tags))
 
 
 @dataclass(frozen=True)
@@ -164,7 +123,7 @@ class HomeSkills:
             sessions=hashed_sessions(skill.sessions),
             trigger_key=self.redactor.redact(skill.trigger_key),
             remedy_key=self.redactor.redact(skill.remedy_key),
-            origin=skill.origin.split(_VIA)[0],
+            origin=made_by(skill.origin),
             unverified=stored.known.unverified,
             approved=approved or (base is not None and base.approved),
             by=self.machine,
@@ -219,67 +178,3 @@ def _texts(shared: SharedSkill) -> list[str]:
     extra = [f"{key}: {value}" for key, value in shared.metadata.items()]
     extra += shared.further.values()
     return [shared.name, shared.description, shared.body, shared.license, *extra, *attached]
-
-
-# -- packed, for the memory of a remote -----------------------------------------------------------
-
-
-_WORTH_PRESSING = 2048
-"""Bytes below which pressing takes longer than writing."""
-_PLAIN_FIELDS = tuple(
-    one.name
-    for one in fields(SharedSkill)
-    if one.name not in ("attachments", "history", "metadata", "further")
-)
-_NAMELESS: Mapping[str, Any] = {"name": "", "description": "", "body": ""}
-_DEFAULTS = vars(SharedSkill(**_NAMELESS))
-"""What is packed rests on them: a default that is changed changes what was packed before."""
-
-
-def pack(shared: SharedSkill) -> bytes:
-    """What differs from the defaults, as JSON; pressed where that pays."""
-    told = vars(shared)
-    values: dict[str, Any] = {
-        name: told[name] for name in _PLAIN_FIELDS if told[name] != _DEFAULTS[name]
-    }
-    if shared.metadata:
-        values["metadata"] = dict(shared.metadata)
-    if shared.further:
-        values["further"] = dict(shared.further)
-    if shared.history:
-        values["history"] = [vars(change) for change in shared.history]
-    if shared.attachments:
-        values["attachments"] = {
-            path: [file.data.hex(), file.executable] for path, file in shared.attachments.items()
-        }
-    data = json.dumps(values).encode()
-    return data if len(data) < _WORTH_PRESSING else zlib.compress(data, 1)
-
-
-def unpack(data: bytes) -> SharedSkill:
-    values = {**_NAMELESS, **json.loads(data if data.startswith(b"{") else zlib.decompress(data))}
-    values["history"] = tuple(SharedChange(**change) for change in values.get("history", ()))
-    values["attachments"] = {
-        path: SkillFileData(bytes.fromhex(text), executable)
-        for path, (text, executable) in values.get("attachments", {}).items()
-    }
-    for name in ("sessions", "lineage"):
-        values[name] = tuple(values.get(name, ()))
-    return SharedSkill(**values)
-
-
-def origin_of(shared: SharedSkill, remote: str) -> str:
-    """Whose a skill is that came from a remote: who made it, on which machine, by which remote."""
-    return f"{shared.origin or 'a person'}{_VIA}{remote} ({shared.by or 'unknown machine'})"
-
-
-__all__ = [
-    "USER",
-    "HomeSkill",
-    "HomeSkills",
-    "ScopeNames",
-    "origin_of",
-    "pack",
-    "unpack",
-    "wanted",
-]

@@ -12,11 +12,13 @@ from skill_learner.remotes.arrival_workers import WORTH_A_WORKER, Workers, arriv
 from skill_learner.remotes.arriving import Arrival
 from skill_learner.remotes.first_arrivals import may_be_first
 from skill_learner.remotes.garbage_pause import GarbagePause
-from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, unpack, wanted
+from skill_learner.remotes.home_skills import HomeSkill, HomeSkills
 from skill_learner.remotes.meeting import Meeting
 from skill_learner.remotes.other_names import other_names
 from skill_learner.remotes.outcomes import WORDS, Outcome
+from skill_learner.remotes.packed_skill import pack, unpack
 from skill_learner.remotes.protocol import RemoteSkill
+from skill_learner.remotes.scope_names import wanted
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill, read_shared
 from skill_learner.remotes.sync_state import Pair, SyncState

@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from skill_learner.remotes import arriving
 from skill_learner.remotes.arriving import Arrival, Texts
-from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack
+from skill_learner.remotes.home_skills import HomeSkill, HomeSkills
 from skill_learner.remotes.other_names import labelled, other_names
+from skill_learner.remotes.packed_skill import pack
 from skill_learner.remotes.protocol import RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill

@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillLearnerError
-from skill_learner.remotes.home_skills import HomeSkill, HomeSkills, pack, wanted
+from skill_learner.remotes.home_skills import HomeSkill, HomeSkills
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import Outcome
+from skill_learner.remotes.packed_skill import pack
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
+from skill_learner.remotes.scope_names import wanted
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED, Waiting
 from skill_learner.skills.folder import ARCHIVE
 from skill_learner.skills.looks import size_told
-from skill_learner.skills.reader import UNDECIDED
+from skill_learner.skills.our_metadata import UNDECIDED
 from skill_learner.usage import SkillUse
 
 

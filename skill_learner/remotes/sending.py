@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skill_learner.errors import SkillFormatError
-from skill_learner.remotes.home_skills import HomeSkills, unpack
+from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
+from skill_learner.remotes.packed_skill import unpack
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill, read_shared

@@ -25,7 +25,7 @@ from skill_learner.exchange.safe_files import (
     is_skill_file,
 )
 from skill_learner.skills.frontmatter import check_writable, parse, render
-from skill_learner.skills.reader import PREFIX
+from skill_learner.skills.our_metadata import PREFIX
 from skill_learner.skills.validation import name_faults
 
 PROVENANCE_FILE = ".provenance.json"
@@ -33,6 +33,7 @@ MOST_CHANGES = 30
 MOST_LINEAGE = 60
 MOST_SESSIONS = 200
 _LONGEST = 500
+_VIA = " via "
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _HASH = re.compile(r"[0-9a-f]{16,64}")
@@ -180,6 +181,16 @@ def normal_body(body: str) -> str:
 def normal_lines(further: Mapping[str, str]) -> dict[str, str]:
     """The lines of front matter keys with the line ends of every machine."""
     return {key: lines.replace("\r\n", "\n").rstrip("\n") for key, lines in further.items()}
+
+
+def origin_of(shared: SharedSkill, remote: str) -> str:
+    """Whose a skill is that came from a remote: who made it, on which machine, by which remote."""
+    return f"{shared.origin or 'a person'}{_VIA}{remote} ({shared.by or 'unknown machine'})"
+
+
+def made_by(origin: str) -> str:
+    """The part of an origin that does not tell by which way the skill came."""
+    return origin.split(_VIA, maxsplit=1)[0]
 
 
 def hashed_sessions(sessions: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import Pair
 from skill_learner.skills.arriving_skill import ArrivingSkill
 from skill_learner.skills.intake import SkillIntake
-from skill_learner.skills.reader import UNDECIDED
+from skill_learner.skills.our_metadata import UNDECIDED
 from skill_learner.skills.records import SkillRecord
 
 NOT_PARKED: dict[str, Any] = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, arrived_entry, content_hash
-from skill_learner.skills.reader import with_our_metadata
+from skill_learner.skills.our_metadata import with_our_metadata
 from skill_learner.skills.records import SkillRecord
 
 SYNC = "sync"

@@ -19,17 +19,12 @@ from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, Entry, History, content_hash, new_change, now
 from skill_learner.skills.library_lock import library_lock
+from skill_learner.skills.our_metadata import UNDECIDED, with_our_metadata
 from skill_learner.skills.patching import occurrence_lines, replace_once
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.proofs import ProofStore
 from skill_learner.skills.proposals import ProposalStore
-from skill_learner.skills.reader import (
-    UNDECIDED,
-    LibraryLook,
-    SkillReader,
-    StoredSkill,
-    with_our_metadata,
-)
+from skill_learner.skills.reader import LibraryLook, SkillReader, StoredSkill
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import UNDO, SkillWriter, free_name, undo_target

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,17 +12,9 @@ from skill_learner.skills.folder import Place, SkillFolder, place_key, read_capp
 from skill_learner.skills.frontmatter import ParsedSkill, parse
 from skill_learner.skills.history import History, content_hash
 from skill_learner.skills.looks import Look
+from skill_learner.skills.our_metadata import PREFIX, from_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord, record_file
 from skill_learner.skills.validation import validate
-
-PREFIX = "skill-learner-"
-UNDECIDED = "undecided"
-"""Metadata of a candidate that shows two versions of the skill it names: no agent is given it, and
-it never leaves."""
-_SHOWN_SESSIONS = 10
-_TRIGGER_LIMIT = 200
-_TELLS_NOTHING = SkillRecord(hash="", origin="user")
-_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,7 @@ class StoredSkill:
     @property
     def known(self) -> SkillRecord:
         """The record, or what the file tells of itself."""
-        return self.record or _from_metadata(self.parsed.metadata)
+        return self.record or from_metadata(self.parsed.metadata)
 
 
 @dataclass(frozen=True)
@@ -150,7 +140,7 @@ def _skill(
 ) -> Skill:
     metadata = parsed.metadata
     warnings = parsed.warnings if ours else (*parsed.warnings, *validate(parsed, place.name))
-    known = record or _from_metadata(metadata)
+    known = record or from_metadata(metadata)
     return Skill(
         name=place.name,
         description=" ".join(parsed.description.split()),
@@ -184,36 +174,3 @@ def _state(
     elif told not in {"active", "candidate"} and record is not None:
         told = record.state
     return cast(SkillState, told) if told in {"active", "candidate"} else "active"
-
-
-def _from_metadata(metadata: Mapping[str, str]) -> SkillRecord:
-    """What a file without record tells of itself: it came from elsewhere, or records were lost."""
-    if not metadata:
-        return _TELLS_NOTHING
-    version = metadata.get(PREFIX + "version", "1")
-    return SkillRecord(
-        hash="",
-        version=int(version) if _NUMBER.fullmatch(version) else 1,
-        sessions=tuple(metadata.get(PREFIX + "sessions", "").split()),
-        trigger_key=metadata.get(PREFIX + "trigger", ""),
-        origin=metadata.get(PREFIX + "origin", "user"),
-        scope=metadata.get(PREFIX + "scope", "user"),
-        unverified=metadata.get(PREFIX + "unverified", ""),
-        expires=metadata.get(PREFIX + "expires", ""),
-    )
-
-
-def with_our_metadata(foreign: Mapping[str, str], record: SkillRecord) -> dict[str, str]:
-    """The `metadata` map of a skill of ours: other keys as they were, then ours."""
-    kept = {key: value for key, value in foreign.items() if not key.startswith(PREFIX)}
-    ours = {
-        "origin": record.origin,
-        "scope": record.scope,
-        "state": record.state,
-        "version": str(record.version),
-        "sessions": " ".join(record.sessions[-_SHOWN_SESSIONS:]),
-        "trigger": record.trigger_key[:_TRIGGER_LIMIT],
-        "unverified": record.unverified,
-        "expires": record.expires,
-    }
-    return {**kept, **{PREFIX + key: value for key, value in ours.items() if value}}

@@ -16,7 +16,8 @@ from skill_learner.models import Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import parse, render
 from skill_learner.skills.history import Change, Entry, History, new_change
-from skill_learner.skills.reader import PREFIX, SkillReader, StoredSkill, with_our_metadata
+from skill_learner.skills.our_metadata import PREFIX, with_our_metadata
+from skill_learner.skills.reader import SkillReader, StoredSkill
 from skill_learner.skills.records import RecordStore, SkillRecord
 from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten, slugify_name
 

@@ -13,8 +13,9 @@ from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.models import CreateSkill, PatchSkill
 from skill_learner.remotes.background import is_due
-from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
 from skill_learner.remotes.merging import merge, merge_lines
+from skill_learner.remotes.packed_skill import pack, unpack
+from skill_learner.remotes.scope_names import ScopeNames
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
 from skill_learner.skills.arriving_skill import SYNC, ArrivingSkill, NewSkill
 from skill_learner.skills.bulk import BulkIntake

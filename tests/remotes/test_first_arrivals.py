@@ -30,8 +30,9 @@ from skill_learner.remotes import git as git_remote
 from skill_learner.remotes.arrival_form import Terms
 from skill_learner.remotes.first_arrivals import FirstArrival, PlainSkill
 from skill_learner.remotes.garbage_pause import GarbagePause
-from skill_learner.remotes.home_skills import ScopeNames, pack, unpack
+from skill_learner.remotes.packed_skill import pack, unpack
 from skill_learner.remotes.protocol import OutgoingSkill, RemoteSkill
+from skill_learner.remotes.scope_names import ScopeNames
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
 from skill_learner.remotes.sync_state import SyncState

@@ -17,9 +17,10 @@ from skill_learner.learning.redaction.finding import Finding, secret
 
 @dataclass(frozen=True)
 class TokenFormat:
-    """A shape, with the source of its pattern, which is compiled when it is first asked for.
-    anchor: text that every match holds, searched for first because that is fast. before: how far in front of the anchor a match may begin. group: the part that is secret.
-    mixed: a match also needs a digit and letters of both cases, or it is a word or a picture."""
+    """A shape. source: of its pattern, which is compiled when it is first asked for. anchor: text
+    that every match holds, searched for first because that is fast. before: how far in front of the
+    anchor a match may begin. group: the part that is secret. mixed: a match also needs a digit and
+    letters of both cases, or it is a word or a picture."""
 
     kind: str
     anchor: str
@@ -177,8 +178,7 @@ _RUN = re.compile(r"[A-Za-z0-9_-]{16,}")
 _BY_RUN = tuple(
     token_format
     for token_format in FORMATS
-    if re.fullmatch(r"[A-Za-z0-9_-]+", token_format.anchor)
-    and "+/" not in token_format.source
+    if re.fullmatch(r"[A-Za-z0-9_-]+", token_format.anchor) and "+/" not in token_format.source
 )
 """Formats whose anchor stands in a long run of letters, digits, hyphens and underscores."""
 _BY_TEXT = tuple(token_format for token_format in FORMATS if token_format not in _BY_RUN)
