@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from skill_learner.cli.output import json_option, say, show_json, show_table
@@ -21,7 +19,7 @@ def command(name: str, as_json: bool) -> None:
     skill = library.get(name)
     changes = library.history(skill.name)
     if as_json:
-        show_json([asdict(one) for one in changes])
+        show_json([one._asdict() for one in changes])
     elif not changes:
         say(f"{skill.name}: no change is known; the file was written by hand")
     else:

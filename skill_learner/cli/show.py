@@ -33,7 +33,7 @@ def command(name: str, evidence: bool, as_json: bool) -> None:
     data = {**summary(skill, use), **offer_data(offers_of(config).get(skill.name))}
     data["asks"] = list(skill.asks)
     if as_json:
-        told = [asdict(item) for item in history]
+        told = [item._asdict() for item in history]
         proved = [asdict(proof) for proof in proofs]
         show_json({**data, "body": skill.body, "history": told, "evidence": proved})
         return

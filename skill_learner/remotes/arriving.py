@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skill_learner.learning import injection
 from skill_learner.learning.injection_rules import folded
@@ -43,8 +43,7 @@ _POWERS = frozenset(
 one editor or another (`allowed-tools`, `hooks`, `permissionMode`)."""
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """What is to be done with a remote's version.
 
     skill: the text that home is to have (create, rename, update, merge), or that waits (park).

@@ -196,6 +196,8 @@ def made_by(origin: str) -> str:
 def hashed_sessions(sessions: tuple[str, ...]) -> tuple[str, ...]:
     """Ids of sessions as they travel: enough to count a session once, nothing to find it by. Ids
     that came from elsewhere are hashed already."""
+    if not sessions:
+        return ()
     found = (
         s
         if s.startswith("h:")

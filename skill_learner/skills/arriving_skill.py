@@ -6,7 +6,8 @@ Pure: nothing is read and nothing is touched, so that any process may do it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_learner.skills.arrivals import ArrivedEntry
@@ -21,8 +22,7 @@ Attachments = Mapping[str, tuple[bytes, bool]]
 """Relative paths with `/`; the bytes there, and whether they may be executed."""
 
 
-@dataclass(frozen=True)
-class ArrivingSkill:
+class ArrivingSkill(NamedTuple):
     """What a skill is to be from now on. attachments: all of its files; earlier ones in `dropped`
     go (their bytes stay in the history). further: lines of other front matter keys."""
 
@@ -32,12 +32,11 @@ class ArrivingSkill:
     metadata: Mapping[str, str]
     attachments: Attachments
     record: SkillRecord
-    dropped: tuple[str, ...] = field(default=())
-    further: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    further: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class NewSkill:
+class NewSkill(NamedTuple):
     """A skill that is not here yet, and why it comes."""
 
     arriving: ArrivingSkill
@@ -69,8 +68,11 @@ def rendered(name: str, arriving: ArrivingSkill, record: SkillRecord) -> bytes:
 def made_ready(name: str, new: NewSkill, actor: str, version: int, at: str) -> ReadySkill:
     """A new skill, ready to be written as that version of that name."""
     arriving = new.arriving
-    told = {**vars(arriving.record), "version": version, "created": at}
-    data = rendered(name, arriving, SkillRecord(**told))
-    told["hash"] = digest = content_hash(data)
+    record = arriving.record
+    if record.version != version:
+        record = replace(record, version=version)
+    data = rendered(name, arriving, record)
+    digest = content_hash(data)
+    told = {**vars(record), "hash": digest, "created": at}
     change = Change(name, version, SYNC, actor, new.why, "", "", digest, at)
     return ReadySkill(name, data, arrived_entry(change, told, data), arriving.attachments)

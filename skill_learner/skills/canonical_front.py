@@ -22,7 +22,7 @@ def read_canonical(front: str) -> dict[str, Any] | None:
     """Front matter in the writer's form, None when any line has another form."""
     fields: dict[str, Any] = {}
     lines = _CANONICAL_LINE.findall(front)
-    if len(lines) != front.count("\n") or ESCAPED.search(front):
+    if len(lines) != front.count("\n") or not _is_printable(front):
         return None
     for indent, key, plain, quoted in lines:
         target = fields.get("metadata") if indent else fields
@@ -40,6 +40,11 @@ def read_canonical(front: str) -> dict[str, Any] | None:
         else:
             fields[key] = {}
     return fields or None
+
+
+def _is_printable(front: str) -> bool:
+    """Whether no character stands there that would have been escaped."""
+    return (front.isascii() and "\x7f" not in front) or ESCAPED.search(front) is None
 
 
 def _unquoted(quoted: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from skill_learner.errors import SkillFormatError
 
@@ -20,8 +21,7 @@ _CONFLICT_MARKS = ("<" * 7, "=" * 7, ">" * 7)
 _TOP_LEVEL_KEY = re.compile(r"""^(["']?)(\w[\w.-]*)\1[ \t]*:(?=[ \t\r]|$)""")
 
 
-@dataclass(frozen=True)
-class SplitText:
+class SplitText(NamedTuple):
     """front is None where a file has no front matter; first_line is the line that it begins at."""
 
     front: str | None

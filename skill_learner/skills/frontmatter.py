@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from skill_learner.characters import has_hidden
 from skill_learner.errors import SkillFormatError
@@ -39,8 +39,10 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True)
-class ParsedSkill:
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class ParsedSkill(NamedTuple):
     """A SKILL.md as read.
 
     body: everything after the front matter, verbatim. fields: the whole front matter, scalars as
@@ -54,10 +56,10 @@ class ParsedSkill:
     description: str
     body: str
     license: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, str] = _NOTHING
+    fields: Mapping[str, Any] = _NOTHING
     warnings: tuple[str, ...] = ()
-    further: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, str] = _NOTHING
 
     @property
     def uncarried(self) -> list[str]:

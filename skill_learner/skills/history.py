@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
@@ -24,8 +24,7 @@ from skill_learner.skills.arrivals import Arrivals, ArrivedEntry, packed
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One change of one skill.
 
     version: the skill's, after it. action: create, import, patch, evidence, state, scope, archive,
@@ -205,7 +204,7 @@ class History:
 
 def entry_line(change: Change, record: Mapping[str, Any]) -> bytes:
     """record: as `record_to_dict` gives it."""
-    return json.dumps({"change": vars(change), "record": record}).encode() + b"\n"
+    return json.dumps({"change": change._asdict(), "record": record}).encode() + b"\n"
 
 
 def arrived_entry(change: Change, record: Mapping[str, Any], data: bytes) -> ArrivedEntry:

@@ -164,7 +164,7 @@ class SkillIntake:
             record = replace(arriving.record, hash=content_hash(data))
             why = f"from {remote}; noted again, for the store was lost"
             change = new_change(name, record, SYNC, f"remote:{remote}", why, "")
-            told = replace(change, after=record.hash)
+            told = change._replace(after=record.hash)
             noted.append(arrived_entry(told, record_to_dict(record), data))
         if noted:
             self._history.write_many(noted)
@@ -191,7 +191,7 @@ class SkillIntake:
         self._write_files(stored.place, arriving)
         data = rendered(name, arriving, record)
         change = new_change(name, record, SYNC, actor, why, "")
-        return self._writer.write(stored.place, data, record, replace(change, before=before))
+        return self._writer.write(stored.place, data, record, change._replace(before=before))
 
     def archive(self, name: str, *, actor: str, why: str) -> None:
         place = self._folder.find(name)

@@ -239,7 +239,7 @@ class SkillLibrary:
                 raise LibraryError(
                     f"skill {name!r} has changed since it was read", "Read it again."
                 )
-            parsed = replace(stored.parsed, description=" ".join(description.split()))
+            parsed = stored.parsed._replace(description=" ".join(description.split()))
             stored = replace(stored, parsed=parsed)
             return self._writer.rewrite(stored, parsed.body, "describe", actor, why, "")
 

@@ -48,7 +48,7 @@ class SkillWriter:
         and stay the user's."""
         digest = self._history.keep(data)
         record = replace(record, hash="" if theirs else digest)
-        self._history.write(Entry(replace(change, after=digest), record))
+        self._history.write(Entry(change._replace(after=digest), record))
         atomic_write(place.file, data)
         self._records.save(place.name, record)
         self._folder.sweep(place)
@@ -94,7 +94,7 @@ class SkillWriter:
         )
         before = self._history.keep(stored.data)
         change = new_change(name, record, action, actor, why, session)
-        return self.write(stored.place, data, record, replace(change, before=before))
+        return self.write(stored.place, data, record, change._replace(before=before))
 
     def write_theirs(self, stored: StoredSkill, data: bytes, action: str, why: str) -> Skill:
         """Change a file of the user's at their command; it stays theirs."""
@@ -102,7 +102,7 @@ class SkillWriter:
         version = max(stored.known.version, self._history.last_version(name)) + 1
         record = replace(stored.known, version=version)
         before = self._history.keep(stored.data)
-        change = replace(new_change(name, record, action, "user", why, ""), before=before)
+        change = new_change(name, record, action, "user", why, "")._replace(before=before)
         return self.write(stored.place, data, record, change, theirs=True)
 
     def bring_back(self, stored: StoredSkill, target: Entry, actor: str) -> Skill:
@@ -116,10 +116,8 @@ class SkillWriter:
             stored = self.restore(stored, actor, UNDO)
         record = replace(target.record, version=self._history.last_version(name) + 1)
         why = f"undo to version {target.change.version}"
-        change = replace(
-            new_change(name, record, UNDO, actor, why, ""),
-            before=before,
-            restored=target.change.restored or target.change.version,
+        change = new_change(name, record, UNDO, actor, why, "")._replace(
+            before=before, restored=target.change.restored or target.change.version
         )
         theirs = target.record.hash != target.change.after
         return self.write(stored.place, data, record, change, theirs=theirs)
@@ -129,7 +127,7 @@ class SkillWriter:
         version = self._history.last_version(name) + 1
         edited = replace(stored.known, hash="", version=version)
         change = new_change(name, edited, "user-edit", "user", "kept before an undo", "")
-        self._history.write(Entry(replace(change, before=digest, after=digest), edited))
+        self._history.write(Entry(change._replace(before=digest, after=digest), edited))
 
     def archive(self, stored: StoredSkill, actor: str, why: str) -> Skill:
         if stored.place.archived:
@@ -148,7 +146,7 @@ class SkillWriter:
         version = max(stored.known.version, self._history.last_version(name))
         record = replace(stored.known, version=version)
         change = new_change(name, record, action, actor, why, "")
-        self._history.write(Entry(replace(change, before=digest, after=digest), record))
+        self._history.write(Entry(change._replace(before=digest, after=digest), record))
         if stored.skill.ours:
             self._records.save(name, record)  # an earlier crash may have left it behind
 
@@ -170,7 +168,7 @@ class SkillWriter:
         version = max(stored.known.version, self._history.last_version(name)) + 1
         record = replace(record, version=version)
         change = new_change(name, record, action, actor, why, "")
-        self._history.write(Entry(replace(change, before=digest, after=digest), record))
+        self._history.write(Entry(change._replace(before=digest, after=digest), record))
         self._records.save(name, record)
         return self._reader.read(stored.place).skill
 
