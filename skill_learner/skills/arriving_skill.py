@@ -14,7 +14,7 @@ from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.frontmatter import render
 from skill_learner.skills.history import Change, arrived_entry, content_hash
 from skill_learner.skills.our_metadata import with_our_metadata
-from skill_learner.skills.records import SkillRecord
+from skill_learner.skills.records import SkillRecord, told_briefly
 
 SYNC = "sync"
 """The action of a change that came from another machine."""
@@ -73,6 +73,6 @@ def made_ready(name: str, new: NewSkill, actor: str, version: int, at: str) -> R
         record = replace(record, version=version)
     data = rendered(name, arriving, record)
     digest = content_hash(data)
-    told = {**vars(record), "hash": digest, "created": at}
+    told = {**told_briefly(record), "hash": digest, "created": at}
     change = Change(name, version, SYNC, actor, new.why, "", "", digest, at)
     return ReadySkill(name, data, arrived_entry(change, told, data), arriving.attachments)

@@ -203,13 +203,13 @@ class History:
 
 
 def entry_line(change: Change, record: Mapping[str, Any]) -> bytes:
-    """record: as `record_to_dict` gives it."""
+    """record: as `record_to_dict` or `told_briefly` gives it."""
     return json.dumps({"change": change._asdict(), "record": record}).encode() + b"\n"
 
 
 def arrived_entry(change: Change, record: Mapping[str, Any], data: bytes) -> ArrivedEntry:
     """A ledger line for `History.write_many`, with the bytes that the skill begins with. record: as
-    `record_to_dict` gives it."""
+    in `entry_line`."""
     return ArrivedEntry(change.name, entry_line(change, record), change.after, packed(data))
 
 

@@ -37,7 +37,7 @@ from skill_learner.skills.history import (
 from skill_learner.skills.library_lock import library_lock
 from skill_learner.skills.pins import Pins
 from skill_learner.skills.reader import SkillReader, StoredSkill
-from skill_learner.skills.records import RecordStore, record_to_dict
+from skill_learner.skills.records import RecordStore, told_briefly
 from skill_learner.skills.validation import slugify_name
 from skill_learner.skills.writer import SkillWriter, free_name, planned_name
 
@@ -165,7 +165,7 @@ class SkillIntake:
             why = f"from {remote}; noted again, for the store was lost"
             change = new_change(name, record, SYNC, f"remote:{remote}", why, "")
             told = change._replace(after=record.hash)
-            noted.append(arrived_entry(told, record_to_dict(record), data))
+            noted.append(arrived_entry(told, told_briefly(record), data))
         if noted:
             self._history.write_many(noted)
         return len(noted)

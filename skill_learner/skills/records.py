@@ -48,6 +48,15 @@ def record_to_dict(record: SkillRecord) -> dict[str, Any]:
     return dict(vars(record))
 
 
+def told_briefly(record: SkillRecord) -> dict[str, Any]:
+    """As `record_to_dict`, without what `record_from_dict` takes for granted."""
+    return {key: value for key, value in vars(record).items() if value != _GRANTED[key]}
+
+
+_GRANTED: Mapping[str, Any] = {**vars(SkillRecord(hash="")), "hash": None}
+"""What was written down rests on these defaults: none of them can be changed any more."""
+
+
 def record_bytes(record: SkillRecord) -> bytes:
     return json.dumps(record_to_dict(record), ensure_ascii=True, indent=1).encode()
 

@@ -49,8 +49,9 @@ def test_of_many_skills_the_files_are_read_while_they_are_taken(
     assert len(two.names()) == 9
 
 
+@pytest.mark.parametrize("how", ["refused", "cut off", "another object", "another size"])
 def test_a_copy_that_turns_out_damaged_while_skills_are_taken_is_fetched_again(
-    make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
+    make_home: MakeHome, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """The ids and sizes of its files are known, but not what they held."""
     monkeypatch.setattr(git_module, "_MANY", 3)
@@ -61,15 +62,20 @@ def test_a_copy_that_turns_out_damaged_while_skills_are_taken_is_fetched_again(
     run = GitProgram.run
 
     def unreadable(self: GitProgram, *arguments: str, **more: Any) -> bytes:
-        if "--batch" in arguments:
+        raw = run(self, *arguments, **more)
+        if "--buffer" not in arguments:
+            return raw
+        if how == "refused":
             raise GitFailedError("cat-file", "bad object")
-        return run(self, *arguments, **more)
+        if how == "cut off":
+            return raw[:-9]
+        return b"0" + raw[1:] if how == "another object" else raw.replace(b"---", b"----", 1)
 
     with monkeypatch.context() as damaged:
         damaged.setattr(GitProgram, "run", unreadable)
         for dry_run in (True, False):
             report = two.synchroniser().sync(dry_run=dry_run)
-            assert "could not be read: bad object" in report.error
+            assert "could not be read: " in report.error
             assert report.outcomes == []
     assert two.names() == []
     two.sync()
