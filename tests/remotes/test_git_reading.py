@@ -69,7 +69,7 @@ def test_a_copy_that_turns_out_damaged_while_skills_are_taken_is_fetched_again(
             raise GitFailedError("cat-file", "bad object")
         if how == "cut off":
             return raw[:-9]
-        return b"0" + raw[1:] if how == "another object" else raw.replace(b"---", b"----", 1)
+        return b"x" + raw[1:] if how == "another object" else raw.replace(b"---", b"----", 1)
 
     with monkeypatch.context() as damaged:
         damaged.setattr(GitProgram, "run", unreadable)
