@@ -9,8 +9,10 @@ from dataclasses import fields
 from typing import Any
 
 from skill_learner.exchange.safe_files import SkillFileData
+from skill_learner.json_text import made_once
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill
 
+_json = made_once(json.JSONEncoder(check_circular=False))
 _WORTH_PRESSING = 2048
 """Bytes below which pressing takes longer than writing."""
 _PLAIN_FIELDS = tuple(
@@ -39,7 +41,7 @@ def pack(shared: SharedSkill) -> bytes:
         values["attachments"] = {
             path: [file.data.hex(), file.executable] for path, file in shared.attachments.items()
         }
-    data = json.dumps(values).encode()
+    data = _json(values).encode()
     return data if len(data) < _WORTH_PRESSING else zlib.compress(data, 1)
 
 

@@ -24,6 +24,7 @@ from skill_learner.exchange.safe_files import (
     check_path,
     is_skill_file,
 )
+from skill_learner.json_text import made_once
 from skill_learner.skills.frontmatter import check_writable, parse, render
 from skill_learner.skills.our_metadata import PREFIX
 from skill_learner.skills.validation import name_faults
@@ -35,7 +36,7 @@ MOST_SESSIONS = 200
 _LONGEST = 500
 _VIA = " via "
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
-_JSON = json.JSONEncoder(separators=(",", ":"))
+_compact = made_once(json.JSONEncoder(check_circular=False, separators=(",", ":")))
 _HASH = re.compile(r"[0-9a-f]{16,64}")
 
 
@@ -265,4 +266,4 @@ def _clean(text: str) -> str:
 
 
 def _sha256(value: Any) -> str:
-    return hashlib.sha256(_JSON.encode(value).encode("ascii")).hexdigest()
+    return hashlib.sha256(_compact(value).encode("ascii")).hexdigest()

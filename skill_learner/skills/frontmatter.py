@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -106,14 +106,15 @@ def render(
     return text.encode("utf-8")
 
 
-def check_writable(name: str, description: str, metadata: Iterable[str]) -> None:
+def check_writable(name: str, description: str, metadata: Collection[str]) -> None:
     """SkillFormatError with every reason why `render` has no form for these."""
     faults = name_faults(name) + description_faults(description)
-    faults += [
-        f"metadata key {key!r} is not lower-case words joined by hyphens"
-        for key in metadata
-        if _METADATA_KEY.fullmatch(key) is None
-    ]
+    if not all(map(_METADATA_KEY.fullmatch, metadata)):
+        faults += [
+            f"metadata key {key!r} is not lower-case words joined by hyphens"
+            for key in metadata
+            if _METADATA_KEY.fullmatch(key) is None
+        ]
     if faults:
         raise SkillFormatError(f"skill {name!r} cannot be written: " + "; ".join(faults))
 

@@ -19,9 +19,12 @@ from typing import Any, NamedTuple
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
+from skill_learner.json_text import made_once
 from skill_learner.paths import safe_file_name
 from skill_learner.skills.arrivals import Arrivals, ArrivedEntry, packed
 from skill_learner.skills.records import SkillRecord, record_from_dict, record_to_dict
+
+_json = made_once(json.JSONEncoder(check_circular=False))
 
 
 class Change(NamedTuple):
@@ -204,7 +207,7 @@ class History:
 
 def entry_line(change: Change, record: Mapping[str, Any]) -> bytes:
     """record: as `record_to_dict` or `told_briefly` gives it."""
-    return json.dumps({"change": change._asdict(), "record": record}).encode() + b"\n"
+    return _json({"change": change._asdict(), "record": record}).encode() + b"\n"
 
 
 def arrived_entry(change: Change, record: Mapping[str, Any], data: bytes) -> ArrivedEntry:

@@ -46,7 +46,7 @@ def name_faults(name: str) -> list[str]:
     return [*_name_faults(name)]
 
 
-@lru_cache(maxsize=16)  # one skill's name is asked about several times in a row
+@lru_cache(maxsize=256)  # a name is asked about several times; of many skills, step by step
 def _name_faults(name: str) -> tuple[str, ...]:
     faults = []
     if _NAME.fullmatch(name) is None:
