@@ -27,7 +27,6 @@ def made_once(encoder: json.JSONEncoder) -> Callable[[Any], str]:
             encoder.skipkeys,
             encoder.allow_nan,
         )
-        assert "".join(chunks({"a": [1, "é"]}, 0)) == encoder.encode({"a": [1, "é"]})
-    except (AssertionError, AttributeError, TypeError):
+    except (AttributeError, TypeError):
         return encoder.encode
     return lambda value: "".join(chunks(value, 0))
