@@ -12,9 +12,10 @@ from typing import Any
 
 
 def made_once(encoder: json.JSONEncoder) -> Callable[[Any], str]:
-    """What `encoder.encode` does, set up once; that itself where this Python has another way.
-    encoder: one that does not look for circles."""
-    assert not encoder.check_circular
+    """What `encoder.encode` does, set up once; that itself where this Python has another way,
+    and for an encoder that looks for circles or leaves letters as they are."""
+    if not encoder.ensure_ascii or encoder.check_circular:
+        return encoder.encode
     try:
         chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]  # as `iterencode` does
             None,

@@ -18,6 +18,8 @@ VALUES = st.recursive(
 ENCODERS = {
     "plain": json.JSONEncoder(check_circular=False),
     "compact": json.JSONEncoder(check_circular=False, separators=(",", ":")),
+    "letters": json.JSONEncoder(check_circular=False, ensure_ascii=False),
+    "watchful": json.JSONEncoder(),
     "in order": json.JSONEncoder(check_circular=False, sort_keys=True),
 }
 
