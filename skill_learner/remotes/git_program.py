@@ -8,11 +8,16 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
+import threading
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import IO
 
 from skill_learner.errors import RemoteUnavailableError
 
 GIT_SECONDS = 300.0
+_PIECE_BYTES = 1 << 18
 _KEPT = (
     *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"),
     *("GIT_CONFIG_SYSTEM", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND"),
@@ -47,32 +52,62 @@ class GitProgram:
     def run(self, *arguments: str, data: bytes = b"") -> bytes:
         """What git prints. Raises GitFailedError, or RemoteUnavailableError when there is no git or
         it does not end in time."""
-        command = ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments]
-        try:
-            process = subprocess.Popen(
-                command,
-                env=_environment(),
-                stdin=subprocess.PIPE if data else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise RemoteUnavailableError(
-                f"git cannot be started: {error.strerror or error}", "Install git."
-            ) from error
+        process = self._started(arguments, subprocess.PIPE if data else subprocess.DEVNULL)
         try:
             out, err = process.communicate(data or None, timeout=self._seconds)
         except subprocess.TimeoutExpired:
-            raise RemoteUnavailableError(
-                f"git {arguments[0]} did not end within {self._seconds:g} s"
-            ) from None
+            raise self._too_slow(arguments[0]) from None
         finally:
             _end(process)
         if process.returncode:
             told = _last_words(err) or _last_words(out)
             raise GitFailedError(arguments[0], told, out, process.returncode)
         return out
+
+    def pieces(self, *arguments: str) -> Generator[bytes, None, None]:
+        """What git prints, as it comes. Raises as `run` does, after the last piece if not before:
+        until then nothing of it is certain."""
+        with tempfile.TemporaryFile() as told:  # a pipe would fill, and nobody reads it meanwhile
+            process = self._started(arguments, subprocess.DEVNULL, told)
+            late = threading.Timer(self._seconds, process.kill)
+            late.daemon = True
+            late.start()
+            try:
+                assert process.stdout is not None
+                while piece := os.read(process.stdout.fileno(), _PIECE_BYTES):
+                    yield piece
+                process.wait()
+            finally:
+                is_late = not late.is_alive()
+                late.cancel()
+                _end(process)
+            if is_late:
+                raise self._too_slow(arguments[0])
+            if process.returncode:
+                told.seek(0)
+                raise GitFailedError(
+                    arguments[0], _last_words(told.read()), status=process.returncode
+                )
+
+    def _started(
+        self, arguments: Sequence[str], given: int, told: int | IO[bytes] = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments],
+                env=_environment(),
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=told,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RemoteUnavailableError(
+                f"git cannot be started: {error.strerror or error}", "Install git."
+            ) from error
+
+    def _too_slow(self, command: str) -> RemoteUnavailableError:
+        return RemoteUnavailableError(f"git {command} did not end within {self._seconds:g} s")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

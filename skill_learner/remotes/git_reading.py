@@ -119,11 +119,13 @@ class _Files(Mapping[str, SkillFileData]):
 def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list[_Blob]]:
     """What lies in the folders of these names."""
     paths = [f"{SKILLS}/{name}" for name in names] if len(names) <= _FEW else [SKILLS]
-    raw = git.run("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths)
     found: dict[str, list[_Blob]] = {name: [] for name in names}
-    for blob in _ENTRY.findall(raw.decode("utf-8", "surrogateescape")):
-        if blob[3] in found:
-            found[blob[3]].append(blob)
+    rest = b""
+    for piece in git.pieces("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths):
+        entries, end, rest = (rest + piece).rpartition(b"\0")
+        for blob in _ENTRY.findall((entries + end).decode("utf-8", "surrogateescape")):
+            if blob[3] in found:
+                found[blob[3]].append(blob)
     return found
 
 
