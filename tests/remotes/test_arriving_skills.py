@@ -237,7 +237,7 @@ def test_what_an_update_overwrites_is_kept(tmp_path: Path) -> None:
         intake.create_many({"a": NewSkill(arriving(x=b"first"), "x")}, "remote:team")
         stored = intake.find("a")
         assert stored is not None
-        changed = replace(arriving("New."), dropped=("x",))
+        changed = arriving("New.")._replace(dropped=("x",))
         intake.update(
             "a", changed, expected=stored.skill.content_hash, actor="remote:team", why="x"
         )
