@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
-from skill_learner.remotes import git_copy, protocol
+from skill_learner.remotes import git_copy, git_reading, protocol
 from skill_learner.remotes import git_layout as layout
 from skill_learner.remotes.git_address import address, compare_line, is_path
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
@@ -54,7 +54,6 @@ class GitRemote:
         self._ref = f"refs/heads/{settings.branch}"
         self._machine = machine
         self._git = GitProgram(cache)
-        self._takes_over = self._is_path
         self._head = ""
 
     def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
@@ -154,7 +153,7 @@ class GitRemote:
                 self._fetch_once()
                 if self._has(head):
                     if not whole:
-                        self._git.run("ls-tree", "-r", "--name-only", f"{head}^{{tree}}")
+                        git_reading.check_trees(self._git, head)
                     return head
                 before, head = head, self._remote_head()
                 if head == before:  # fetched, and not there: the copy lacks what its refs name
@@ -166,12 +165,7 @@ class GitRemote:
 
     def _fetch_once(self) -> None:
         how = ["--quiet", "--no-tags", "--no-write-fetch-head"]
-        if not self._fetched():
-            if self._takes_over and git_copy.take_over(
-                self._git, self._address, self._branch, _FETCHED
-            ):
-                return
-            how.append("--depth=1")
+        how += [] if self._fetched() else ["--depth=1"]
         self._git.run("fetch", *how, "--", self._address, f"+{self._ref}:{_FETCHED}")
 
     def _changes(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
@@ -271,8 +265,7 @@ class GitRemote:
     # -- the copy ------------------------------------------------------------------------------
 
     def _forget_copy(self) -> None:
-        """The next one is fetched: git looks at each object of a fetch."""
-        self._head, self._takes_over = "", False
+        self._head = ""
         git_copy.make_anew(self._git)
 
     def _fetched(self) -> str:

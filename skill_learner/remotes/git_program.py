@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from skill_learner.errors import RemoteUnavailableError
 
 GIT_SECONDS = 300.0
 _PIECE_BYTES = 1 << 18
+_LAST_WORDS_SECONDS = 5.0
 _KEPT = (
     *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"),
     *("GIT_CONFIG_SYSTEM", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY", "GIT_PROXY_COMMAND"),
@@ -27,11 +27,18 @@ _SETTINGS = (
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
     *("-c", "fetch.writeCommitGraph=false", "-c", "submodule.recurse=false"),
 )
-NO_HOOKS_THERE = f"git -c core.hooksPath={os.devnull} receive-pack"
+NO_HOOKS_THERE = (
+    f"git -c core.hooksPath={os.devnull} -c core.alternateRefsCommand=true receive-pack"
+)
 """What a push to a folder of this machine runs at the other end, in place of `git receive-pack`."""
 _LOCK_FILE = re.compile(r"Unable to create '([^'\n]+\.lock)'")
 _WHOSE_LOCK = "another git is at work there, or a killed one left it. If none is, remove that file"
-_SAYS_NOTHING = ("hint:", "To ", "Done", "error: failed to push some refs")
+_SAYS_NOTHING = (
+    *("hint:", "To ", "Done", "error: failed to push some refs"),
+    *("fatal: Could not read from remote repository", "Please make sure you have the correct"),
+    "and the repository exists",
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class GitFailedError(Exception):
@@ -67,38 +74,38 @@ class GitProgram:
     def pieces(self, *arguments: str) -> Generator[bytes, None, None]:
         """What git prints, as it comes. Raises as `run` does, after the last piece if not before:
         until then nothing of it is certain."""
-        with tempfile.TemporaryFile() as told:  # a pipe would fill, and nobody reads it meanwhile
-            process = self._started(arguments, subprocess.DEVNULL, told)
-            late = threading.Timer(self._seconds, process.kill)
-            late.daemon = True
-            late.start()
-            try:
-                assert process.stdout is not None
-                while piece := os.read(process.stdout.fileno(), _PIECE_BYTES):
-                    yield piece
-                process.wait()
-            finally:
-                is_late = not late.is_alive()
-                late.cancel()
-                _end(process)
-            if is_late:
-                raise self._too_slow(arguments[0])
-            if process.returncode:
-                told.seek(0)
-                raise GitFailedError(
-                    arguments[0], _last_words(told.read()), status=process.returncode
-                )
+        process = self._started(arguments, subprocess.DEVNULL)
+        assert process.stdout is not None
+        told: list[bytes] = []
+        listener = threading.Thread(target=_listen, args=(process.stderr, told), daemon=True)
+        late = threading.Timer(self._seconds, _kill, (process,))
+        late.daemon = True
+        listener.start()
+        late.start()
+        try:
+            while piece := os.read(process.stdout.fileno(), _PIECE_BYTES):
+                yield piece
+            process.wait()
+        finally:
+            is_late = not late.is_alive()
+            late.cancel()
+            _kill(process)
+            listener.join(_LAST_WORDS_SECONDS)
+            _end(process)
+        if is_late:
+            raise self._too_slow(arguments[0])
+        if process.returncode:
+            words = _last_words(b"".join(told))
+            raise GitFailedError(arguments[0], words, status=process.returncode)
 
-    def _started(
-        self, arguments: Sequence[str], given: int, told: int | IO[bytes] = subprocess.PIPE
-    ) -> subprocess.Popen[bytes]:
+    def _started(self, arguments: Sequence[str], given: int) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
                 ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments],
                 env=_environment(),
                 stdin=given,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         except OSError as error:
@@ -110,8 +117,22 @@ class GitProgram:
         return RemoteUnavailableError(f"git {command} did not end within {self._seconds:g} s")
 
 
+def _listen(stream: IO[bytes] | None, told: list[bytes]) -> None:
+    """Beside who reads what git prints, so that git never waits to be heard."""
+    assert stream is not None
+    while some := stream.read(_PIECE_BYTES):
+        told[:] = [*told[-1:], some]  # the last words are told
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Nothing that git started outlives the call, however it ended."""
+    _kill(process)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
@@ -119,9 +140,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             else:  # pragma: no cover - Windows
                 process.kill()
         process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
 
 
 def _environment() -> dict[str, str]:
@@ -137,12 +155,11 @@ def _environment() -> dict[str, str]:
 
 def _last_words(told: bytes) -> str:
     """What went wrong; of a lock file that somebody else left, which one it is."""
-    text = told.decode("utf-8", "replace")
+    text = _CONTROL.sub("", told.decode("utf-8", "replace"))
     lock = _LOCK_FILE.search(text)
     if lock is not None:
         path = os.path.normpath(lock[1])
         return f"{path[-300:]} is in the way: {_WHOSE_LOCK}"
-    lines = [line.strip() for line in text.splitlines()]
-    return "; ".join([line for line in lines if line and not line.startswith(_SAYS_NOTHING)][-3:])[
-        :500
-    ]
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    telling = [line for line in lines if not line.startswith(_SAYS_NOTHING)]
+    return "; ".join((telling or lines)[-3:])[:500]

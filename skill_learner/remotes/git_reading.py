@@ -6,6 +6,7 @@ files is asked for, so that of many skills the first are used before the last ar
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 
@@ -17,6 +18,9 @@ from skill_learner.remotes.protocol import RemoteSkill
 MOST_AT_ONCE = 400 * 1024 * 1024
 _BATCH_BYTES = 2 * 1024 * 1024
 _FEW = 200
+_MOST_CHECKED_BYTES = 64 * 1024 * 1024
+_MOST_LISTED = 20_000
+"""Files of one skill from which on it is not listed to its end."""
 _ENTRY = re.compile(rf"(?<![^\0])(\d+) \w+ (\w+) +(\S+)\t{SKILLS}/([^/\0]+)/([^\0]+)\0")
 """Of what `ls-tree -r -l -z` prints, whatever lies in a skill's folder, also what has no size, or
 one that says BAD, for it is missing in the copy."""
@@ -118,15 +122,55 @@ class _Files(Mapping[str, SkillFileData]):
 
 def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list[_Blob]]:
     """What lies in the folders of these names."""
-    paths = [f"{SKILLS}/{name}" for name in names] if len(names) <= _FEW else [SKILLS]
     found: dict[str, list[_Blob]] = {name: [] for name in names}
-    rest = b""
-    for piece in git.pieces("ls-tree", "-r", "-l", "-z", f"{commit}^{{tree}}", "--", *paths):
-        entries, end, rest = (rest + piece).rpartition(b"\0")
-        for blob in _ENTRY.findall((entries + end).decode("utf-8", "surrogateescape")):
-            if blob[3] in found:
-                found[blob[3]].append(blob)
+    try:
+        _list(git, commit, [SKILLS] if len(names) > _FEW else [*map(_folder, names)], found)
+    except _EndlessError as endless:  # it is known to hold too much; the others are listed anew
+        others = [name for name in names if name != endless.name]
+        for start in range(0, len(others), _FEW):
+            found.update(_blobs(git, commit, others[start : start + _FEW]))
     return found
+
+
+class _EndlessError(Exception):
+    """A few small trees that hold one another make millions of files of this skill."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def _list(
+    git: GitProgram, commit: str, paths: Sequence[str], found: Mapping[str, list[_Blob]]
+) -> None:
+    rest, of = b"", f"{commit}^{{tree}}"
+    last, count = "", 0
+    with contextlib.closing(git.pieces("ls-tree", "-r", "-l", "-z", of, "--", *paths)) as pieces:
+        for piece in pieces:
+            entries, end, rest = (rest + piece).rpartition(b"\0")
+            blobs = _ENTRY.findall((entries + end).decode("utf-8", "surrogateescape"))
+            for blob in blobs:
+                if blob[3] in found:
+                    found[blob[3]].append(blob)
+            before, last = last, blobs[-1][3] if blobs else ""
+            count = count + len(blobs) if last == before else 0
+            if count > _MOST_LISTED:
+                raise _EndlessError(last)
+
+
+def check_trees(git: GitProgram, commit: str) -> None:
+    """GitFailedError where a folder of a commit is missing in the copy."""
+    left = _MOST_CHECKED_BYTES
+    tree = f"{commit}^{{tree}}"
+    with contextlib.closing(git.pieces("ls-tree", "-r", "--name-only", tree)) as pieces:
+        for piece in pieces:
+            left -= len(piece)
+            if left < 0:  # of so many names of files few are of folders that were not seen yet
+                return
+
+
+def _folder(name: str) -> str:
+    return f"{SKILLS}/{name}"
 
 
 def _size_and_fault(name: str, blobs: Sequence[_Blob]) -> tuple[int, str]:

@@ -187,7 +187,7 @@ class Synchroniser:
 
     def _note_error(self, error: str) -> None:
         """For `status`, where it can be written down: the fault may be a full disk."""
-        with contextlib.suppress(RemoteError):
+        with contextlib.suppress(RemoteError, OSError):
             self._state.save_notes({"error": error, "error_at": time.time()})
 
     # -- what is remembered ----------------------------------------------------------------------

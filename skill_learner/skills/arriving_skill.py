@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 from skill_learner.skills.arrivals import ArrivedEntry
@@ -18,6 +17,7 @@ from skill_learner.skills.records import SkillRecord, told_briefly
 
 SYNC = "sync"
 """The action of a change that came from another machine."""
+_NOTHING: Mapping[str, str] = {}
 Attachments = Mapping[str, tuple[bytes, bool]]
 """Relative paths with `/`; the bytes there, and whether they may be executed."""
 
@@ -33,7 +33,7 @@ class ArrivingSkill(NamedTuple):
     attachments: Attachments
     record: SkillRecord
     dropped: tuple[str, ...] = ()
-    further: Mapping[str, str] = MappingProxyType({})
+    further: Mapping[str, str] = _NOTHING
 
 
 class NewSkill(NamedTuple):
