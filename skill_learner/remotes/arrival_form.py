@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from skill_learner.learning.redaction import Redactor
+from skill_learner.remotes.arriving import Arrival
+from skill_learner.remotes.scope_names import ScopeNames
+from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import (
     MOST_SESSIONS,
     SharedSkill,
@@ -15,12 +19,8 @@ from skill_learner.skills.arriving_skill import ArrivingSkill, NewSkill
 from skill_learner.skills.records import SkillRecord
 
 if TYPE_CHECKING:  # a worker is there the sooner for what it need not load
-    from skill_learner.learning.redaction import Redactor
     from skill_learner.models import Skill
-    from skill_learner.remotes.arriving import Arrival
     from skill_learner.remotes.home_skills import HomeSkill
-    from skill_learner.remotes.scope_names import ScopeNames
-    from skill_learner.remotes.settings import RemoteSettings
     from skill_learner.remotes.sync_state import Pair
 
 

@@ -19,11 +19,11 @@ from skill_learner.learning import injection
 from skill_learner.learning.injection_rules import folded
 from skill_learner.remotes.merging import merge
 from skill_learner.remotes.packed_skill import unpack
+from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # as in `arrival_form`
     from skill_learner.remotes.home_skills import HomeSkill
-    from skill_learner.remotes.settings import RemoteSettings
     from skill_learner.remotes.sync_state import Pair
 
 EMPTY: Mapping[str, str] = {}

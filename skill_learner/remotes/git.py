@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
-from skill_learner.remotes import git_copy, git_reading, protocol
+from skill_learner.remotes import git_copy, protocol
 from skill_learner.remotes import git_layout as layout
 from skill_learner.remotes.git_address import address, compare_line, is_path
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
-from skill_learner.remotes.git_reading import Reading
+from skill_learner.remotes.git_reading import Reading, check_trees
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 
@@ -153,7 +153,7 @@ class GitRemote:
                 self._fetch_once()
                 if self._has(head):
                     if not whole:
-                        git_reading.check_trees(self._git, head)
+                        check_trees(self._git, head)
                     return head
                 before, head = head, self._remote_head()
                 if head == before:  # fetched, and not there: the copy lacks what its refs name

@@ -23,14 +23,13 @@ def ensure(git: GitProgram) -> None:
     if not (copy / "HEAD").is_file() or not packs.is_dir():
         ensure_private_dir(copy.parent)
         shutil.rmtree(copy, ignore_errors=True)
+        if not copy.is_dir():
+            copy.unlink(missing_ok=True)
         try:
-            with contextlib.suppress(FileNotFoundError):
-                copy.unlink()  # what was no folder
             git.run("init", "--quiet", "--bare", "--template=", str(copy))
-        except (GitFailedError, OSError) as error:
-            why = error.told if isinstance(error, GitFailedError) else error.strerror
+        except GitFailedError as error:
             raise RemoteError(
-                f"{copy}: {why}", "It can be removed: the next sync makes it anew."
+                f"{copy}: {error.told}", "It can be removed: the next sync makes it anew."
             ) from error
 
 

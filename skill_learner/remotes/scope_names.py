@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from skill_learner.remotes.settings import RemoteSettings
-    from skill_learner.remotes.shared_skill import SharedSkill
+from skill_learner.remotes.settings import RemoteSettings
+from skill_learner.remotes.shared_skill import SharedSkill
 
 USER = "user"
 _FOREIGN_SCOPE = "shared:"

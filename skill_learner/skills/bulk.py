@@ -15,16 +15,13 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir, sync_file_system
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.arriving_skill import Attachments, ReadySkill
 from skill_learner.skills.folder import SKILL_FILE
-
-if TYPE_CHECKING:
-    from skill_learner.skills.history import History
+from skill_learner.skills.history import History
 
 _STAGING = ".arriving"
 _WORTH_A_THREAD = 500
