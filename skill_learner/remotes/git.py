@@ -28,6 +28,7 @@ _MANY = 1500
 """Skills from which on it pays to use the first ones before the last are read."""
 _RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
 _BUSY = ("failed to update ref", "cannot lock ref", "incorrect old value", "failed to lock")
+_OTHER_IDS = "does not support this repository's hash algorithm"
 _BROKEN = ("unpacker error", "failed to write", "missing necessary objects", "remote failure")
 
 
@@ -110,6 +111,13 @@ class GitRemote:
                 self._git.run("update-ref", _FETCHED, commit)
             self._head = commit
             return Pushed(accepted, refused, cursor=commit)
+        return self._not_taken(commit, refusal)
+
+    def _not_taken(self, commit: str, refusal: _Refusal) -> Pushed:
+        head = self._head
+        if not head and refusal.why == _OTHER_IDS:
+            git_copy.other_algorithm(self._git)
+            return Pushed(raced=True, busy=str(refusal))
         if self._remote_head() != head:
             return Pushed(raced=True)
         if any(word in refusal.why for word in _RACED):  # nobody wrote: the copy lacks something
@@ -148,6 +156,7 @@ class GitRemote:
         whole: all of it is read next, which tells of what is missing."""
         told = "others write faster than it can be fetched"
         for _ in range(_FETCH_TRIES):
+            git_copy.suit(self._git, head)
             git_copy.clear_leftovers(self._git)
             try:
                 self._fetch_once()
@@ -247,6 +256,8 @@ class GitRemote:
             for line in error.out.decode("utf-8", "replace").splitlines():
                 if line.startswith("!"):
                     return _Refusal(line.rpartition("\t")[2], error.told)
+            if _OTHER_IDS in error.told:
+                return _Refusal(_OTHER_IDS, error.told)
             raise RemoteUnavailableError(
                 f"{self._address} did not take the push: {error.told}"
             ) from error

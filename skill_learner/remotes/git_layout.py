@@ -74,7 +74,7 @@ def commit_stream(
             for path, file in sorted(skill.files.items())
         ]
     pieces += [_file(f"{COUNTERS}/{name}", data, False) for name, data in counters.items()]
-    pieces.append(b"get-mark :1\nreset refs/outgoing\nfrom %s\n\ndone\n" % (b"0" * 40))
+    pieces.append(b"get-mark :1\nreset refs/outgoing\n\ndone\n")
     return b"".join(pieces)
 
 

@@ -131,8 +131,10 @@ def checked_url(url: str, where: str) -> str:
     the settings) or that git would take for an option or a program to run. The message never
     repeats the address."""
     url = url.strip()
-    if not url or url.startswith("-") or any(ord(c) < 32 for c in url):
-        raise ConfigError(f"{where}: that is no address of a remote")
+    if not url or url.startswith("-") or any(ord(c) < 32 or "\ud800" <= c < "\ue000" for c in url):
+        raise ConfigError(
+            f"{where}: that is no address of a remote", "it must be one line of UTF-8 text"
+        )
     try:
         parts = urlsplit(url)
         password = parts.password

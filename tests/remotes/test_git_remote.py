@@ -304,6 +304,42 @@ def test_the_daemon_serves_a_team(daemon: tuple[str, Path], tmp_path: Path) -> N
     assert "First by two." in one.library.get("deploy").body
 
 
+def test_a_repository_with_ids_of_sha256_serves_a_team(
+    daemon: tuple[str, Path], tmp_path: Path
+) -> None:
+    """An empty one tells of it only by what it does not take, one with commits by their ids."""
+    url, bare = daemon
+    shutil.rmtree(bare)
+    empty_repository(bare, "--object-format=sha256")
+    git(bare, "config", "daemon.receivepack", "true")
+    make = home_maker(url, tmp_path)
+    one, two = both_with_deploy(make)
+    two.patch("deploy", "First step.", "First by two.")
+    assert words(two.sync(), "out") == {"deploy": "sent"}
+    assert words(one.sync()) == {"deploy": "updated"}
+    path = home_maker(str(bare), tmp_path)("three")
+    assert words(path.sync()) == {"deploy": "new"}
+    path.add("other")
+    assert words(path.sync(), "out") == {"other": "sent"}
+    assert words(one.sync()) == {"other": "new"}
+    assert len(git(bare, "rev-parse", "main").strip()) == 64
+    assert unsound(bare) == []
+
+
+def test_a_repository_made_anew_with_other_ids_is_followed(make_home: MakeHome, bare: Path) -> None:
+    one, two = both_with_deploy(make_home)
+    shutil.rmtree(bare)
+    empty_repository(bare, "--object-format=sha256")
+    with pytest.raises(RemoteError, match="the branch main is gone"):
+        one.sync()
+    make_home("three").add("other")
+    make_home("three").sync()
+    one.sync()
+    two.sync()
+    one.sync()
+    assert one.names() == two.names() == ["deploy", "other"]
+
+
 # -- hostile content ------------------------------------------------------------------------------
 
 

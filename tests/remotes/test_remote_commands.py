@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +98,14 @@ def test_the_detached_process_syncs_what_is_due(git_url: str, tmp_path: Path) ->
         "--upload-pack=touch /tmp/x",
         "ext::sh -c true",
         "",
+        os.fsdecode(b"/srv/caf\xe9.git"),
+        "/srv/two\nlines.git",
     ],
 )
 def test_addresses_with_passwords_or_programs_are_refused(url: str) -> None:
     result = CliRunner().invoke(cli, ["remote", "add", "team", "--", url])
     assert result.exit_code != 0
+    assert "remotes: team: " in result.output
     assert "secret" not in result.output
     assert "token@" not in result.output
 

@@ -112,10 +112,10 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def empty_repository(folder: Path) -> Path:
-    """A bare repository without a commit."""
+def empty_repository(folder: Path, *how: str) -> Path:
+    """A bare repository without a commit. how: further options of `git init`."""
     folder.mkdir(parents=True)
-    git(folder, "init", "--quiet", "--bare", "--initial-branch=main")
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main", *how)
     return folder
 
 
@@ -198,7 +198,7 @@ def started_for(folder: Path) -> list[int]:
     return found
 
 
-_OBJECT_ID = re.compile(r"\b[0-9a-f]{40}\b")
+_OBJECT_ID = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 _HARMLESS = ("dangling ", "notice: ")
 
 
@@ -208,7 +208,9 @@ def unsound(bare: Path) -> list[str]:
     A push that is still at work, or that was killed, has moved some of its objects in and others
     not: until a ref names them, fsck misses those that the first ones name.
     """
-    reached = {line[:40] for line in git(bare, "rev-list", "--objects", "--all").splitlines()}
+    reached = {
+        line.partition(" ")[0] for line in git(bare, "rev-list", "--objects", "--all").splitlines()
+    }
     fsck = ["git", "-C", str(bare), "fsck", "--strict"]
     done = subprocess.run(fsck, capture_output=True, text=True, check=False)
     told = [
