@@ -95,8 +95,9 @@ class GitRemote:
     def _push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         head = self._head
         present = layout.listing(self._git, head, layout.SKILLS) if head else {}
-        refused = [s.name for s in skills if present.get(s.name, "") not in ("", s.expected)]
-        taken = [skill for skill in skills if skill.name not in refused]
+        taken = [skill for skill in skills if present.get(skill.name, "") in ("", skill.expected)]
+        free = {skill.name for skill in taken}
+        refused = [skill.name for skill in skills if skill.name not in free]
         files = self._counter_files(head, counters)
         if not taken and not files:
             return Pushed(refused=refused)
