@@ -5,7 +5,7 @@ Everything lies in one temporary folder: a home, a project, and what `pipx insta
 sessions between the lines are those of `scripts/try`, played through the hooks that `init` wrote.
 Fails where the README names a command, option, key, file or output that is not so.
 
-Not walked: `uvx skill-learner`, which needs the package on PyPI; of `scripts/test`, one file only.
+Not walked: `uvx --from .`, which needs uv; of `scripts/test`, one file only.
 """
 
 from __future__ import annotations
@@ -247,9 +247,12 @@ class Walk:
             for key, default in zip(keys.split(", "), told, strict=True):
                 there = str(config[key.strip("`")]).replace(str(self.stage.home), "~")
                 self.expect(there == default, f"{key} is {default or 'empty'}")
-        further = re.search(r"Further keys: (.*?) and those", self.readme, re.S)
+        further = re.search(r"All keys, such as (.*?):", self.readme, re.S)
         named = re.findall(r"`(\w+)`", further[1]) if further else []
         self.expect(bool(named) and set(named) <= set(config), f"further keys {', '.join(named)}")
+        settings = (CHECKOUT / "docs" / "settings.md").read_text(encoding="utf-8")
+        every = {row[0].strip("`") for row in table_rows(settings, "key")}
+        self.expect(every == set(config), f"all {len(every)} keys stand in docs/settings.md")
 
     def switches(self) -> None:
         journals = self.stage.home / ".skill_learner" / "journal"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from skill_learner.cli.output import json_option, show_fields, show_json, show_table
+from skill_learner.cli.output import json_option, say, show_fields, show_json, show_table
 from skill_learner.cli.settings import load, project_dir_option
+from skill_learner.config import user_settings_file
 
 
 @click.command()
@@ -32,3 +33,6 @@ def command(show_origin: bool, project_dir: Path, as_json: bool) -> None:
         show_table(("key", "value", "origin"), rows)
     else:
         show_fields({key: str(value) for key, value in values.items()})
+    if not as_json:
+        file = user_settings_file()
+        say(f"\nYour settings file: {file}{'' if file.is_file() else ' (not there)'}")

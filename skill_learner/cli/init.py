@@ -86,7 +86,7 @@ def _check_provider(name: str) -> None:
 def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) -> None:
     """Say what will leave the machine, and record the user's leave where it has to be asked."""
     from skill_learner.consent import consent_text, load_consent, save_consent
-    from skill_learner.providers import detect, what_is_missing
+    from skill_learner.providers import detect, install_line, keys_without_sdk, what_is_missing
 
     def told(provider: str) -> str:
         return consent_text(provider, config.model, config.daily_reviews, config.daily_tokens)
@@ -108,7 +108,9 @@ def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) 
     offered = detect(config, os.environ) if wanted in (None, "auto") else wanted
     say(told(offered))
     if offered == OFFLINE and wanted is None:
-        say("Reviewer: offline, since neither a logged-in claude nor an API key was found.")
+        say("Reviewer: offline, since no logged-in claude and no key that can be used was found.")
+        for name in keys_without_sdk(os.environ):
+            say(f"A key for {name} is set, its package is not installed: {install_line(name)}")
     elif wanted is not None or yes:
         record(offered)
         say(f"Reviewer: {offered}.")

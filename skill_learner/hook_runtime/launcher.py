@@ -21,8 +21,8 @@ exec "$i" -I -S "$e" %(root)s %(state)s "$@" 2>/dev/null
 
 _GONE = (
     b'{"systemMessage":"skill-learner: the Python it was installed with is gone, so nothing is'
-    b" recorded. Run `skill-learner init --target %s` again, or `uvx skill-learner uninstall"
-    b' --target %s` to remove its hooks."}\\n'
+    b" recorded. Install it again, then run `skill-learner init --target %s`, or `skill-learner"
+    b' uninstall --target %s` to remove its hooks."}\\n'
 )
 
 

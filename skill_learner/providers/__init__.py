@@ -151,10 +151,21 @@ def is_usable(name: str, config: ProviderSettings, env: Environment) -> bool:
     return name == "command" and bool(config.command)
 
 
+def install_line(name: str) -> str:
+    """How the SDK of a provider gets beside the program, however that was installed."""
+    return f"`pip install 'skill-learner[{name}]'`, or `pipx inject skill-learner {name}`"
+
+
+def keys_without_sdk(env: Environment) -> list[str]:
+    """Providers whose key is in the environment, and whose SDK is not installed."""
+    keys = {"anthropic": _KEYS[:2], "openai": ["OPENAI_API_KEY"]}
+    return [name for name, of in keys.items() if find_key(env, of) and not _sdk_is_there(name)]
+
+
 _NEEDS = {
     "claude-cli": "it needs a `claude` on PATH that is logged in",
-    "anthropic": "it needs ANTHROPIC_API_KEY, and `pip install 'skill-learner[anthropic]'`",
-    "openai": "it needs OPENAI_API_KEY, and `pip install 'skill-learner[openai]'`",
+    "anthropic": f"it needs ANTHROPIC_API_KEY, and its package: {install_line('anthropic')}",
+    "openai": f"it needs OPENAI_API_KEY, and its package: {install_line('openai')}",
     "command": "it needs the setting `command`",
 }
 
