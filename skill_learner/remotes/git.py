@@ -10,37 +10,23 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.remotes import git_copy, protocol
 from skill_learner.remotes import git_layout as layout
-from skill_learner.remotes.git_address import address, compare_line, is_path
-from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
+from skill_learner.remotes.git_address import address
+from skill_learner.remotes.git_program import GitFailedError, GitProgram
+from skill_learner.remotes.git_push import GitPush, Refusal
 from skill_learner.remotes.git_reading import Reading, check_trees
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 
 _FETCHED = "refs/remotes/origin/shared"
+_FETCH = ("--quiet", "--no-tags", "--no-write-fetch-head")
 _FETCH_TRIES = 3
 _MANY = 1500
 """Skills from which on it pays to use the first ones before the last are read."""
-_RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
-_BUSY = ("failed to update ref", "cannot lock ref", "incorrect old value", "failed to lock")
-_OTHER_IDS = "does not support this repository's hash algorithm"
-_BROKEN = ("unpacker error", "failed to write", "missing necessary objects", "remote failure")
-
-
-@dataclass(frozen=True)
-class _Refusal:
-    """Why a ref was not taken, in the protocol's words, and what else git said of it."""
-
-    why: str
-    told: str
-
-    def __str__(self) -> str:
-        return self.why if self.why in self.told or not self.told else f"{self.why}; {self.told}"
 
 
 def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> GitRemote:
@@ -50,15 +36,18 @@ def open_remote(settings: RemoteSettings, folder: Path, machine: str) -> GitRemo
 class GitRemote:
     def __init__(self, settings: RemoteSettings, cache: Path, machine: str) -> None:
         self._address = address(settings.url)
-        self._is_path = is_path(self._address)
         self._branch = settings.branch
         self._ref = f"refs/heads/{settings.branch}"
+        self._refspec = f"+{self._ref}:{_FETCHED}"
         self._machine = machine
         self._git = GitProgram(cache)
+        self._to = GitPush(self._git, self._address, self._branch, machine)
         self._head = ""
 
     def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
         head = self._remote_head()
+        if not head and not cursor:
+            self._require_no_other()
         if head == cursor:
             self._head = self._head or (head if head and self._has(head) else "")
             if self._head == head:
@@ -72,15 +61,20 @@ class GitRemote:
                 )
             return Pulled("")
         try:
-            self._head = self._fetch(head, whole=not cursor)
-            return self._changes(cursor, self._head, foretell)
+            return self._pulled(cursor, head, foretell)
         except GitFailedError:  # objects of the copy are damaged or gone
             self._forget_copy()
-        self._head = self._fetch(head, whole=not cursor)
         try:
-            return self._changes(cursor, self._head, foretell)
+            return self._pulled(cursor, head, foretell)
         except GitFailedError as error:
             raise self._unreadable(error) from error
+
+    def _pulled(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
+        self._head = self._fetch(head, whole=not cursor)
+        if cursor and not self._has(cursor):  # in a new copy, which begins at the head
+            with contextlib.suppress(GitFailedError):
+                self._git.run("fetch", *_FETCH, "--unshallow", "--", self._address, self._refspec)
+        return self._changes(cursor, self._head, foretell)
 
     def push(self, skills: Sequence[OutgoingSkill], counters: Mapping[CounterKey, int]) -> Pushed:
         """One commit for all; nobody else's commit is ever overwritten. Where the branch does not
@@ -106,7 +100,7 @@ class GitRemote:
         accepted = {skill.name: tokens[skill.name] for skill in taken}
         if head and self._tree(commit) == self._tree(head):
             return Pushed(accepted, refused)
-        refusal = self._send(f"{commit}:{self._ref}")
+        refusal = self._to.send(commit)
         if refusal is None:
             with contextlib.suppress(GitFailedError):  # it has landed; the next fetch brings it
                 self._git.run("update-ref", _FETCHED, commit)
@@ -114,20 +108,21 @@ class GitRemote:
             return Pushed(accepted, refused, cursor=commit)
         return self._not_taken(commit, refusal)
 
-    def _not_taken(self, commit: str, refusal: _Refusal) -> Pushed:
+    def _not_taken(self, commit: str, refusal: Refusal) -> Pushed:
         head = self._head
-        if not head and refusal.why == _OTHER_IDS:
+        if not head and refusal.wants_other_ids:
             git_copy.other_algorithm(self._git)
             return Pushed(raced=True, busy=str(refusal))
         if self._remote_head() != head:
             return Pushed(raced=True)
-        if any(word in refusal.why for word in _RACED):  # nobody wrote: the copy lacks something
+        if refusal.is_race:  # nobody wrote: the copy lacks something
             raise GitFailedError("push", str(refusal))
-        if any(word in refusal.why for word in _BUSY):
+        if refusal.is_busy:
             return Pushed(raced=True, busy=f"{self._address} took no push: {refusal}")
-        if any(word in refusal.why for word in _BROKEN):
+        if refusal.is_fault_there:
             raise RemoteUnavailableError(f"{self._address} could not take the push: {refusal}")
-        return self._propose(commit, refusal)
+        proposed = self._to.propose(commit, refusal)
+        return Pushed(proposed=proposed, raced=not proposed)
 
     def close(self) -> None:
         """Nothing stays open between calls."""
@@ -149,6 +144,19 @@ class GitRemote:
             if ref == self._ref:
                 return commit
         return ""
+
+    def _require_no_other(self) -> None:
+        """RemoteError where the branch is missing beside others: theirs may be meant."""
+        raw = self._git.run("ls-remote", "--heads", "--refs", "--", self._address)
+        refs = [line.partition("\t")[2] for line in raw.decode("utf-8", "replace").splitlines()]
+        names = [ref.removeprefix("refs/heads/") for ref in refs]
+        others = sorted(name for name in names if not name.startswith("skill-learner/"))
+        if others and self._ref not in refs:
+            raise RemoteError(
+                f"{self._address} has no branch {self._branch}, but {', '.join(others)[:200]}",
+                f"Name one with `branch:`, or make it there: `git push {self._address}"
+                f" <commit>:{self._ref}`.",
+            )
 
     def _fetch(self, head: str, *, whole: bool) -> str:
         """Bring the branch here as it stood at `head` or later; a copy that a kill left unusable
@@ -174,9 +182,8 @@ class GitRemote:
         raise RemoteUnavailableError(f"{self._address} at {head[:10]} could not be fetched: {told}")
 
     def _fetch_once(self) -> None:
-        how = ["--quiet", "--no-tags", "--no-write-fetch-head"]
-        how += [] if self._fetched() else ["--depth=1"]
-        self._git.run("fetch", *how, "--", self._address, f"+{self._ref}:{_FETCHED}")
+        depth = [] if self._fetched() else ["--depth=1"]
+        self._git.run("fetch", *_FETCH, *depth, "--", self._address, self._refspec)
 
     def _changes(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
         known = bool(cursor) and self._has(cursor)
@@ -245,34 +252,6 @@ class GitRemote:
         for key, value in counters.items():
             sums[key] = max(value, sums.get(key, 0))
         return {name: layout.counters_file(sums)}
-
-    def _send(self, refspec: str) -> _Refusal | None:
-        """Push one refspec; None when it was taken, else why not."""
-        options = ["--porcelain", "--no-verify", "--quiet"]
-        if self._is_path:
-            options.append(f"--receive-pack={NO_HOOKS_THERE}")
-        try:
-            self._git.run("push", *options, "--", self._address, refspec)
-        except GitFailedError as error:
-            for line in error.out.decode("utf-8", "replace").splitlines():
-                if line.startswith("!"):
-                    return _Refusal(line.rpartition("\t")[2], error.told)
-            if _OTHER_IDS in error.told:
-                return _Refusal(_OTHER_IDS, error.told)
-            raise RemoteUnavailableError(
-                f"{self._address} did not take the push: {error.told}"
-            ) from error
-        return None
-
-    def _propose(self, commit: str, why: _Refusal) -> Pushed:
-        branch = f"skill-learner/{self._machine}"
-        refusal = self._send(f"+{commit}:refs/heads/{branch}")
-        if refusal is not None:
-            raise RemoteError(
-                f"{self._address} takes neither {self._branch} ({why}) nor {branch} ({refusal})"
-            )
-        compare = compare_line(self._address, self._branch, branch)
-        return Pushed(proposed=f"{self._branch} is protected; on branch {branch}: {compare}")
 
     # -- the copy ------------------------------------------------------------------------------
 

@@ -7,8 +7,10 @@ counters/<machine>.json     uses, written by that machine alone
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
+from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import is_safe_part
 from skill_learner.remotes.git_program import GitProgram
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
@@ -16,6 +18,8 @@ from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
 SKILLS = "skills"
 COUNTERS = "counters"
 MOST_COUNTER_BYTES = 4 * 1024 * 1024
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_KINDS = {b"120000": "a link", b"160000": "another repository"}
 _FIRST_FILES = {
     ".gitattributes": b"skills/*/SKILL.md text eol=lf\nskills/*/.provenance.json text eol=lf\n",
     "README.md": b"# Skills\n\nEach folder below `skills/` is one skill. Edit, review and merge"
@@ -26,15 +30,30 @@ _FIRST_FILES = {
 
 def listing(git: GitProgram, commit: str, folder: str) -> dict[str, str]:
     """Names below a folder of a commit, with the ids of what lies there; of the counters, plain
-    files only: anything else is no machine's."""
+    files only: anything else is no machine's. RemoteError where something else lies in the
+    folder's place: it is neither to be overwritten nor to be read as "all were removed"."""
     raw = git.run("ls-tree", "-z", f"{commit}^{{tree}}", "--", f"{folder}/")
-    found = {}
+    found, below = {}, f"{folder}/"
     for entry in filter(None, raw.split(b"\0")):
-        head, _, path = entry.partition(b"\t")
-        mode, _, identity = head.decode().split()
-        if folder != COUNTERS or mode.startswith("100"):
-            found[path.decode("utf-8", "surrogateescape").rpartition("/")[2]] = identity
+        head, _, path = entry.decode("utf-8", "surrogateescape").partition("\t")
+        mode, _, identity = head.split()
+        if not path.startswith(below):  # another repository in its place is listed as itself
+            _require_folder(git, commit, folder)
+        elif folder != COUNTERS or mode.startswith("100"):
+            found[path.removeprefix(below)] = identity
+    if not raw:
+        _require_folder(git, commit, folder)
     return found
+
+
+def _require_folder(git: GitProgram, commit: str, folder: str) -> None:
+    there = git.run("ls-tree", f"{commit}^{{tree}}", "--", folder)
+    if there and not there.startswith(b"040000 "):
+        kind = _KINDS.get(there.partition(b" ")[0], "a file")
+        raise RemoteError(
+            f"`{folder}` in the repository is {kind}, and must be a folder",
+            "Move it away there, or name another repository or `branch:`.",
+        )
 
 
 def read_counters(git: GitProgram, blobs: Mapping[str, str]) -> dict[CounterKey, int]:
@@ -92,10 +111,11 @@ def _counters(machine: str, data: bytes) -> dict[CounterKey, int]:
     except (ValueError, RecursionError):
         return {}
     return {
-        (machine, str(skill)[:200], str(kind)[:40]): value
+        (machine, skill[:200], kind[:40]): value
         for skill, kinds in (sums.items() if isinstance(sums, dict) else ())
         for kind, value in (kinds.items() if isinstance(kinds, dict) else ())
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+        if _SURROGATE.search(skill + kind) is None
     }
 
 
