@@ -19,7 +19,8 @@ MOST_DEPTH = 20
 MOST_IN_ALL = 200 * 1024 * 1024
 """Bytes of one import."""
 
-_PART = re.compile(r"[^\x00-\x1f\x7f<>:\"/\\|?*]{1,200}")
+_PART = re.compile(r"[^\x00-\x1f\x7f<>:\"/\\|?*\ud800-\udfff]{1,200}")
+"""Not with bytes that are no UTF-8, either, which stand in a name as surrogates."""
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(\..*)?")
 _IGNORED_PARTS = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX", "Thumbs.db"})
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.exchange.exported import exported
-from skill_learner.exchange.safe_files import SKILL_FILE, check_files
+from skill_learner.exchange.safe_files import SKILL_FILE, check_files, check_path
 from skill_learner.learning.redaction import Redactor
 from skill_learner.remotes.packed_skill import unpack
 from skill_learner.remotes.scope_names import ScopeNames
@@ -154,7 +154,10 @@ class HomeSkills:
             keys = ", ".join(home.stored.parsed.uncarried)
             return "keys of its front matter cannot be told apart: " + keys
         try:
-            check_files(shared.attachments, f"skill {shared.name!r}")
+            where = f"skill {shared.name!r}"
+            for path in shared.attachments:
+                check_path(path, where)
+            check_files(shared.attachments, where)
             texts = [*_texts(shared)]
             shared.files()
         except SkillLearnerError as problem:

@@ -22,6 +22,7 @@ from skill_learner.exchange.safe_files import (
     SkillFileData,
     check_files,
     check_path,
+    is_ignored,
     is_skill_file,
 )
 from skill_learner.json_text import made_once
@@ -34,8 +35,12 @@ MOST_CHANGES = 30
 MOST_LINEAGE = 60
 MOST_SESSIONS = 200
 _LONGEST = 500
+_LONGEST_SCOPE = 120
+_PROJECT = "project:"
+_STATES = ("active", "candidate", "archived")
 _VIA = " via "
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+"""And halves of letters, which JSON can hold and neither a file nor a database."""
 _compact = made_once(json.JSONEncoder(check_circular=False, separators=(",", ":")))
 _HASH = re.compile(r"[0-9a-f]{16,64}")
 
@@ -145,7 +150,7 @@ def read_shared(name: str, files: Files) -> SharedSkill:
     if faults:
         raise SkillFormatError(f"skill {name[:80]!r}: {faults[0]}")
     where = f"skill {name!r}"
-    files = {check_path(path, where): file for path, file in files.items()}
+    files = {check_path(path, where): file for path, file in files.items() if not is_ignored(path)}
     told = _provenance(files.pop(PROVENANCE_FILE, SkillFileData(b"{}")).data)
     check_files(files, where)
     if SKILL_FILE not in files:
@@ -158,9 +163,7 @@ def read_shared(name: str, files: Files) -> SharedSkill:
         raise SkillFormatError(f"{where}: keys of its front matter cannot be told apart: {keys}")
     if not parsed.description or not parsed.body.strip():
         raise SkillFormatError(f"{where}: a description and a text are needed")
-    seen = parsed.metadata.get(PREFIX + "state", "")
-    if seen in ("active", "candidate", "archived"):
-        told["state"] = seen  # what a person sees and edits in the repository counts
+    told |= _shown(parsed.metadata)  # what a person sees and edits in the repository counts
     shared = SharedSkill(
         name=name,
         description=" ".join(parsed.description.split()),
@@ -173,6 +176,18 @@ def read_shared(name: str, files: Files) -> SharedSkill:
     )
     check_writable(name, shared.description, shared.metadata)
     return shared
+
+
+def _shown(metadata: Mapping[str, str]) -> dict[str, str]:
+    """State and scope, as far as the SKILL.md itself tells them."""
+    told = {}
+    state = metadata.get(PREFIX + "state", "")
+    if state in _STATES:
+        told["state"] = state
+    scope = metadata.get(PREFIX + "scope", "")
+    if scope == "user" or scope.startswith(_PROJECT):
+        told["scope"] = _clean(scope)[:_LONGEST_SCOPE]
+    return told
 
 
 def normal_body(body: str) -> str:
@@ -228,11 +243,11 @@ def _provenance(data: bytes) -> dict[str, Any]:
         text = raw.get(key)
         if text and isinstance(text, str):
             told[key] = _clean(text)
-    if raw.get("state") in ("active", "candidate", "archived"):
+    if raw.get("state") in _STATES:
         told["state"] = raw["state"]
     scope = raw.get("scope")
-    if isinstance(scope, str) and (scope == "user" or scope.startswith("project:")):
-        told["scope"] = _clean(scope)[:120]
+    if isinstance(scope, str) and (scope == "user" or scope.startswith(_PROJECT)):
+        told["scope"] = _clean(scope)[:_LONGEST_SCOPE]
     told["approved"] = raw.get("approved") is True
     version = raw.get("version")
     told["version"] = version if isinstance(version, int) and 0 < version < 10**9 else 1

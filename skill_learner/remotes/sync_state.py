@@ -47,6 +47,7 @@ CREATE TABLE IF NOT EXISTS notes (
     PRIMARY KEY (remote, key)) WITHOUT ROWID;
 PRAGMA user_version = 2;
 """
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
 
 
@@ -153,8 +154,13 @@ class SyncState:
         return {local: (stamp, held) for local, stamp, held in rows}
 
     def save_seen(self, seen: Mapping[str, tuple[str, str]], gone: Iterable[str] = ()) -> None:
+        """What bears a name that is no UTF-8, or has a file with one, is looked at each time."""
         with self._transaction() as connection:
-            rows = [(self._remote, local, *told) for local, told in seen.items()]
+            rows = [
+                (self._remote, local, *told)
+                for local, told in seen.items()
+                if _SURROGATE.search(local + told[0]) is None
+            ]
             insert_rows(connection, "INSERT OR REPLACE INTO seen", rows)
             connection.executemany(
                 "DELETE FROM seen WHERE remote = ? AND local = ?",
@@ -235,6 +241,10 @@ class SyncState:
         with self._transaction() as connection:
             for table in ("pairs", "sent", "seen", "counters", "notes"):
                 connection.execute(f"DELETE FROM {table} WHERE remote = ?", (self._remote,))
+
+    def of_a_stranger(self) -> SyncState:
+        """The memory of a remote of which nothing is known; nothing is to be saved in it."""
+        return SyncState(self._db, "")
 
     def close(self) -> None:
         if self._connection is not None:

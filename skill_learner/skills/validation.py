@@ -22,7 +22,8 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEVICE = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE
 )
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\ud800-\udfff]')
+"""Also what is no UTF-8, which stands in a name as surrogates."""
 _SPEC_FIELDS = frozenset(
     {"name", "description", "license", "allowed-tools", "metadata", "compatibility"}
 )
