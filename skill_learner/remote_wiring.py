@@ -69,6 +69,7 @@ def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
     what arrived."""
     from skill_learner.remotes.background import is_due
     from skill_learner.remotes.settings import remote_settings
+    from skill_learner.remotes.sync import SyncReport
     from skill_learner.remotes.sync_state import SyncState
 
     reports = []
@@ -82,9 +83,24 @@ def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
             reports.append(synchroniser.sync())
         except SkillLearnerError as problem:
             state.save_notes({"error": problem.message})
+            failed = SyncReport(settings.name, error=problem.message, hint=problem.hint)
+            failed.unpublished = synchroniser.unpublished
+            reports.append(failed)
         finally:
             synchroniser.close()
     return reports
+
+
+def note_published(config: SkillLearnerConfig) -> None:
+    """Editors are shown what the syncs of every remote made of home."""
+    from skill_learner.remotes.settings import remote_settings
+    from skill_learner.remotes.sync import UNPUBLISHED
+    from skill_learner.remotes.sync_state import SyncState
+
+    for settings in remote_settings(config.remotes):
+        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+        state.save_notes({UNPUBLISHED: ""})
+        state.close()
 
 
 def build_fleet(config: SkillLearnerConfig) -> Fleet | None:

@@ -9,8 +9,9 @@ from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import SkillLearnerError
 
 
-def publish_scope(config: SkillLearnerConfig, scope: str) -> None:
-    """Publish what belongs to `scope`: a project's key, or "user".
+def publish_scope(config: SkillLearnerConfig, scope: str) -> bool:
+    """Publish what belongs to `scope`: a project's key, or "user". False when it has to be done
+    again.
 
     A project whose folder is gone, or whose files cannot be written, is only warned about: the
     library has already changed.
@@ -20,8 +21,10 @@ def publish_scope(config: SkillLearnerConfig, scope: str) -> None:
 
     record = load_project(config.paths, scope)
     if scope != "user" and (record is None or not Path(record.path).is_dir()):
-        return
+        return True
     try:
         build_publisher(config)(record.path if record else "", record.key if record else scope)
     except (SkillLearnerError, OSError) as problem:
         warn(f"{record.path if record else 'home folder'}: not updated: {problem}")
+        return False
+    return True

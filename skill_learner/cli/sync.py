@@ -11,7 +11,7 @@ from skill_learner.cli.output import json_option, progress, say, show_json, show
 from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import load
 from skill_learner.config import SkillLearnerConfig
-from skill_learner.errors import RemoteError
+from skill_learner.errors import RemoteError, SkillLearnerError
 from skill_learner.remotes.settings import RemoteSettings, remote_settings, settings_of
 from skill_learner.remotes.sync import SyncReport
 
@@ -49,16 +49,19 @@ def command(
     if failed:
         raise RemoteError(
             f"{failed[0].remote}: {failed[0].error}",
-            "The library here is as it was, and the next sync goes on from there.",
+            failed[0].hint or "The library here goes on by itself; the next sync tries again.",
         )
 
 
 def publish_all(config: SkillLearnerConfig) -> None:
     """Bring every project's skills folder and index up to date, and the user's."""
     from skill_learner.project import list_projects
+    from skill_learner.remote_wiring import note_published
 
-    for scope in ("user", *(record.key for record in list_projects(config.paths))):
-        publish_scope(config, scope)
+    scopes = ("user", *(record.key for record in list_projects(config.paths)))
+    done = [publish_scope(config, scope) for scope in scopes]
+    if all(done):
+        note_published(config)
 
 
 def _one(
@@ -70,8 +73,10 @@ def _one(
     synchroniser = build_sync(config, settings)
     try:
         return synchroniser.sync(dry_run=dry_run)
-    except RemoteError as problem:
-        return SyncReport(settings.name, error=problem.message)
+    except SkillLearnerError as problem:
+        failed = SyncReport(settings.name, error=problem.message, hint=problem.hint)
+        failed.unpublished = synchroniser.unpublished
+        return failed
     finally:
         synchroniser.close()
 

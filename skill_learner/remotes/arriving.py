@@ -184,13 +184,24 @@ def _meet(
     if home.pinned or home.name in settings.pin:
         return Arrival("pinned", theirs, why="pinned here")
     if not home.is_ours:
-        if merged.skill is not None and merged.skill.text_digest == home.shared.text_digest:
-            return Arrival("same", theirs)
-        return Arrival("park", theirs, theirs, why="the file here is the user's, and stays")
+        return _met_by_a_users_file(merged.skill, theirs, home)
     if merged.skill is None:
         what = ", ".join(merged.conflicts)
         return Arrival("park", theirs, theirs, why=f"both sides changed: {what}")
     return _granted(merged.skill, theirs, home, pair, settings)
+
+
+def _met_by_a_users_file(
+    merged: SharedSkill | None, theirs: SharedSkill, home: HomeSkill
+) -> Arrival:
+    """It stays as it is. Neither is what others decided of the skill taken back for all of them."""
+    stays = "the file here is the user's, and stays"
+    if merged is None or merged.text_digest != home.shared.text_digest:
+        return Arrival("park", theirs, theirs, why=stays)
+    if (merged.state, merged.scope) == (home.shared.state, home.shared.scope):
+        return Arrival("same", theirs)
+    changed = merged.state if merged.state != home.shared.state else f"of {merged.scope}"
+    return Arrival("park", theirs, None, why=f"{changed} there; {stays}")
 
 
 def _granted(

@@ -22,7 +22,7 @@ from skill_learner.remotes.scope_names import wanted
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill, read_shared
 from skill_learner.remotes.sync_state import Pair, SyncState
-from skill_learner.remotes.waiting import NOT_PARKED, Waiting
+from skill_learner.remotes.waiting import NOT_PARKED, Waiting, settled
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.arriving_skill import ReadySkill, made_ready
 from skill_learner.skills.bulk import BulkIntake
@@ -59,7 +59,7 @@ class Incoming:
         self._homes = homes
         self._intake = homes.intake
         self._state = state
-        self._dry = dry_run
+        self.is_dry = dry_run
         self._terms = Terms(settings, homes.scopes, homes.redactor)
         self._waiting = Waiting(settings, homes.intake)
         self._meeting = Meeting(settings, homes, state)
@@ -77,7 +77,7 @@ class Incoming:
         """So many skills are about to come; who helps with them gets ready meanwhile."""
         if count >= WORTH_A_WORKER:
             self._garbage.begin()
-        if not self._dry:
+        if not self.is_dry:
             self._workers.get_ready(count)
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class Incoming:
         return done
 
     def _note(self, batch: _Batch) -> None:
-        if not self._dry:
+        if not self.is_dry:
             self._state.save_lineage(batch.lineage)
             self._state.save_pairs(batch.pairs.values())
 
@@ -117,7 +117,7 @@ class Incoming:
         self, skills: Sequence[RemoteSkill], pairs: Mapping[str, Pair], batch: _Batch
     ) -> None:
         others = skills
-        if not self._dry:
+        if not self.is_dry:
             new = (s for s in skills if may_be_first(s) and s.name not in pairs)
             first = {s.name: s for s in new if not self._knows(s.name, batch)}
             others = [s for s in skills if first.get(s.name) is not s]
@@ -169,18 +169,16 @@ class Incoming:
 
     def settle(self, pair: Pair, *, take: bool) -> Outcome:
         """End a wait: `take` the remote's version, or keep home's and send it next."""
-        settled = pair._replace(
-            token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
-        )
+        known = settled(pair)
         with self._intake.locked(), self._batch() as batch:
             home = self._homes.find(pair.local, pair)
             if take and home is not None:
                 theirs = unpack(pair.parked_base)
                 arrival = Arrival("update", theirs, theirs, theirs.state, "taken by the user")
-                self._write(settled, home, arrival, batch, actor="user")
-                settled = batch.pairs[pair.name]
+                self._write(known, home, arrival, batch, actor="user")
+                known = batch.pairs[pair.name]
             self._waiting.end(pair)
-            self._state.save_pairs([settled])
+            self._state.save_pairs([known])
         return Outcome("in" if take else "stays", pair.local, "taken" if take else "kept")
 
     def settle_decided(self) -> None:
@@ -226,7 +224,7 @@ class Incoming:
         if arrival.kind == "ignore":
             return
         word = WORDS[arrival.kind]
-        if self._dry:
+        if self.is_dry:
             word = f"would be {word}" if arrival.kind != "same" else word
             batch.outcomes[skill.name] = Outcome("in", skill.name, word, arrival.why)
             return

@@ -15,7 +15,7 @@ from skill_learner.remotes.scope_names import wanted
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
-from skill_learner.remotes.waiting import NOT_PARKED, Waiting
+from skill_learner.remotes.waiting import Waiting, settled
 from skill_learner.skills.folder import ARCHIVE
 from skill_learner.skills.looks import size_told
 from skill_learner.skills.our_metadata import UNDECIDED
@@ -101,9 +101,7 @@ class Outgoing:
             if not Waiting(self._settings, self._homes.intake).resolved(pair, home):
                 found.waiting.append(pair.local)
                 return
-            pair = pair._replace(
-                token=pair.parked, base=pair.parked_base, local_hash="", **NOT_PARKED
-            )
+            pair = settled(pair)
             home = self._homes.shared(home.stored, pair)
         if not self._may_leave(home, pair) or (pair and pair.local_hash == home.shared.digest):
             found.seen[key] = (stamp, "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,29 +21,38 @@ from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import WAITS, Outcome
 from skill_learner.remotes.outgoing import Collected, Outgoing
-from skill_learner.remotes.protocol import HintingRemote, Remote
+from skill_learner.remotes.protocol import HintingRemote, Remote, RemoteSkill
 from skill_learner.remotes.sending import Sending
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
+from skill_learner.remotes.waiting import Waiting
 from skill_learner.usage import SkillUse
 
 MOST_ROUNDS = 6
 _LOCK_SECONDS = 120.0
+UNPUBLISHED = "unpublished"
+"""The note that home changed, and editors were not shown it yet."""
 
 
 @dataclass
 class SyncReport:
-    """What one sync did. error: why the remote could not be reached; home goes on without it."""
+    """What one sync did. error: why the remote could not be reached; home goes on without it.
+    hint: what can be done about that. unpublished: what editors are shown is older than home, by
+    this sync or one that was killed, and nobody said since by `note_published` that it is not."""
 
     remote: str
     outcomes: list[Outcome] = field(default_factory=list)
     proposed: str = ""
     error: str = ""
+    hint: str = ""
     rounds: int = 0
+    unpublished: bool = False
 
     @property
     def changed_home(self) -> bool:
-        return any(one.direction == "in" and one.outcome != "refused" for one in self.outcomes)
+        return self.unpublished or any(
+            one.direction == "in" and one.outcome != "refused" for one in self.outcomes
+        )
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ class Synchroniser:
         self._uses = uses
         self._watch = HomeWatch(place.watched)
         self._cursor = ""
+        self._earlier = ""
         self._told: set[str] = set()
 
     def sync(self, *, dry_run: bool = False) -> SyncReport:
@@ -85,7 +95,7 @@ class Synchroniser:
                 if dry_run or not self._nothing_to_do():
                     self._run(report, dry_run)
         except RemoteUnavailableError as problem:
-            report.error = problem.message
+            report.error, report.hint = problem.message, problem.hint
         except SkillLearnerError as problem:
             if not dry_run:
                 self._note_error(problem.message)
@@ -113,6 +123,13 @@ class Synchroniser:
         )
 
     @property
+    def unpublished(self) -> bool:
+        """Whether a sync changed home, and nobody said since that editors are shown it."""
+        with contextlib.suppress(RemoteError):
+            return bool(self._state.note(UNPUBLISHED))
+        return False
+
+    @property
     def gives_hints(self) -> bool:
         return isinstance(self._remote, HintingRemote)
 
@@ -127,11 +144,14 @@ class Synchroniser:
 
     def _run(self, report: SyncReport, dry_run: bool) -> None:
         marks = self._watch.marks()
-        self._cursor = self._state.note("cursor") if self._same_settings(dry_run) else ""
         self._told = set()
-        incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
-        with contextlib.closing(incoming):
-            self._rounds(incoming, report, marks, dry_run)
+        try:
+            self._begin(dry_run)
+            incoming = Incoming(self._settings, self._homes, self._state, dry_run=dry_run)
+            with contextlib.closing(incoming):
+                self._rounds(incoming, report, marks, dry_run)
+        finally:
+            report.unpublished = not dry_run and self.unpublished
 
     def _rounds(self, incoming: Incoming, report: SyncReport, marks: Marks, dry_run: bool) -> None:
         if not dry_run:
@@ -141,13 +161,7 @@ class Synchroniser:
         collected, busy = Collected(), ""
         for report.rounds in range(1, MOST_ROUNDS + 1):
             pulled = self._remote.pull(self._cursor, incoming.foretold)
-            bring = self._settings.pulls and not dry_run
-            back = came_back(self._homes, self._state, pulled.skills) if bring else []
-            skills = [*back, *pulled.skills]
-            self._told |= {skill.name[:80] for skill in skills}
-            skills = sending.without_own(skills, dry_run=dry_run)
-            if self._settings.pulls and skills:
-                report.outcomes += incoming.take(skills)
+            report.outcomes += self._brought(pulled.skills, incoming, sending)
             if not dry_run:
                 self._state.save_counters(pulled.counters)
                 self._pulled_to(pulled.cursor, incoming)
@@ -174,6 +188,20 @@ class Synchroniser:
         if not dry_run:
             self._ended(report, collected, marks)
 
+    def _brought(
+        self, pulled: Sequence[RemoteSkill], incoming: Incoming, sending: Sending
+    ) -> list[Outcome]:
+        told = [*self._gone_since(self._earlier), *pulled]
+        if self._settings.pulls and not incoming.is_dry:
+            told = [*came_back(self._homes, self._state, told), *told]
+        self._told |= {skill.name[:80] for skill in told}
+        skills = sending.without_own(told, dry_run=incoming.is_dry)
+        if not (self._settings.pulls and skills):
+            return []
+        if not incoming.is_dry:  # it may be killed once it has begun to change home
+            self._state.save_notes({UNPUBLISHED: "1"})
+        return incoming.take(skills)
+
     def _put_right(self, incoming: Incoming) -> None:
         note_arrivals_again(self._homes, self._state)
         give_projects(self._homes, self._state)
@@ -194,20 +222,38 @@ class Synchroniser:
 
     def _pulled_to(self, cursor: str, incoming: Incoming) -> None:
         """What could not be taken is told again: until then nothing counts as pulled."""
-        if self._settings.pulls and not incoming.to_ask_again and cursor != self._cursor:
-            self._state.save_notes({"cursor": cursor})
-            self._cursor = cursor
+        if not self._settings.pulls:
+            self._state.save_notes({"settings": self._place_and_choice})
+        elif not incoming.to_ask_again and (cursor, "") != (self._cursor, self._earlier):
+            notes = {"cursor": cursor, "settings": self._place_and_choice}
+            self._state.save_notes(notes)
+            self._cursor, self._earlier = cursor, ""
 
-    def _same_settings(self, dry_run: bool) -> bool:
-        """Whether the cursor was written under these settings: what they once left out would
-        otherwise never be asked for again."""
-        kept = [self._settings.url, self._settings.branch, self._settings.library]
-        now = "\n".join([*kept, *self._settings.scope, "", *self._settings.tags])
-        if self._state.note("settings") == now:
-            return True
-        if not dry_run:
-            self._state.save_notes({"settings": now, "cursor": ""})
-        return False
+    def _begin(self, dry_run: bool) -> None:
+        """From where the remote is asked. What other settings left out would never be asked for
+        again by their cursor, which tells what is gone since all the same. What is known of another
+        place is nothing here."""
+        before = self._state.note("settings")
+        self._cursor, self._earlier = "", self._state.note("cursor")
+        if before == self._place_and_choice:
+            self._cursor, self._earlier = self._earlier, ""
+        elif before and before.split("\n")[:3] != self._place_and_choice.split("\n")[:3]:
+            self._earlier = ""
+            if dry_run:
+                self._state.close()
+                self._state = self._state.of_a_stranger()
+            else:
+                Waiting(self._settings, self._homes.intake).end_all(self._state.parked())
+                self._state.forget()
+
+    @property
+    def _place_and_choice(self) -> str:
+        place = [self._settings.url, self._settings.branch, self._settings.library]
+        return "\n".join([*place, *self._settings.scope, "", *self._settings.tags])
+
+    def _gone_since(self, cursor: str) -> list[RemoteSkill]:
+        pulled = self._remote.pull(cursor).skills if cursor else []
+        return [skill for skill in pulled if skill.files is None and not skill.fault]
 
     def _ended(self, report: SyncReport, collected: Collected, marks: Marks) -> None:
         self._state.save_seen(collected.seen, collected.gone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from skill_learner.remotes import arriving
@@ -20,6 +21,15 @@ NOT_PARKED: dict[str, Any] = {
     "parked_as": "",
     "parked_base": b"",
 }
+_GONE = "-"
+"""Stands for the token of a version that is to be none: the skill is no longer there."""
+
+
+def settled(pair: Pair) -> Pair:
+    """The pair of a skill that no longer waits: what waited is what both sides know now, and home's
+    version is to be looked at anew."""
+    token = "" if pair.parked == _GONE else pair.parked
+    return pair._replace(token=token, base=pair.parked_base, local_hash="", **NOT_PARKED)
 
 
 class Waiting:
@@ -58,7 +68,7 @@ class Waiting:
         else:
             self.end(pair)
         return pair._replace(
-            parked=fresh.token,
+            parked=fresh.token or _GONE,
             parked_home=self._as_it_is(home),
             parked_as=shown,
             parked_base=fresh.base,
@@ -92,3 +102,9 @@ class Waiting:
             self._intake.archive(
                 pair.parked_as, actor=f"remote:{self._settings.name}", why="settled"
             )
+
+    def end_all(self, pairs: Sequence[Pair]) -> None:
+        """None of these waits any more: what is known of their remote is to be forgotten."""
+        with self._intake.locked():
+            for pair in pairs:
+                self.end(pair)
