@@ -71,6 +71,47 @@ def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
+def test_a_sync_shows_editors_what_a_killed_one_had_changed(
+    git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = home_maker(git_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    run("init", "--target", "claude-code", "--provider", "offline")
+    run("remote", "add", "team", git_url, "--trust", "all")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("skill_learner.cli.sync.publish_scope", killed)
+        assert CliRunner().invoke(cli, ["sync"]).exit_code != 0
+    link = project / ".claude" / "skills" / "deploy"
+    assert [s["name"] for s in run_json("list")] == ["deploy"]
+    assert not link.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("skill_learner.cli.sync.publish_scope", lambda *_: False)
+        run("sync")
+    run("sync")
+    assert (link / "SKILL.md").is_file()
+    assert not run_json("sync")[0]["changed_home"]
+
+
+@pytest.mark.process
+def test_what_can_be_done_about_a_fault_is_said_with_it(git_url: str, tmp_path: Path) -> None:
+    one = home_maker(git_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    run("remote", "add", "team", git_url, "--trust", "all")
+    run("sync")
+    (Path(git_url) / "refs" / "heads" / "main").unlink()
+    assert "name another one with `branch:`" in run("sync", code=8).output
+
+
+@pytest.mark.process
 def test_the_detached_process_syncs_what_is_due(git_url: str, tmp_path: Path) -> None:
     one = home_maker(git_url, tmp_path)("one")
     one.add("deploy")

@@ -639,3 +639,72 @@ def test_ten_homes_end_up_the_same(make_home: MakeHome) -> None:
         home.sync()
     names = {tuple(home.names()) for home in homes}
     assert names == {tuple(f"skill-{number}" for number in range(6))}
+
+
+# -- what others decided of a skill that is the user's here ---------------------------------------
+
+
+@pytest.mark.parametrize("decided", ["archived", "moved"])
+def test_a_users_own_file_stays_and_takes_no_decision_of_others_back(
+    make_home: MakeHome, decided: str
+) -> None:
+    one, two = both_with_deploy(make_home)
+    one.edit("deploy", "First step.", "First, by my hand.")
+    one.sync()
+    two.sync()
+    if decided == "archived":
+        two.library.archive("deploy", why="wrong", actor="user")
+    else:
+        two.library.change_scope("user", "project:shop")
+    before = two.library.get("deploy")
+    assert words(two.sync(), "out") == {"deploy": "sent"}
+    assert words(one.sync()) == {"deploy": "waits for you"}
+    for home in (one, two, one, two):
+        assert words(home.sync(), "out") == {}
+    assert one.library.get("deploy").state == "active"
+    assert one.library.get("deploy").scope == "user"
+    after = two.library.get("deploy")
+    assert (after.state, after.scope) == (before.state, before.scope)
+    assert one.synchroniser().settle("deploy", take=True).outcome == "taken"
+    assert one.library.get("deploy").state == before.state
+    assert words(two.sync()) == {}
+
+
+# -- another place under the same name ------------------------------------------------------------
+
+
+@pytest.fixture
+def other_place(engine: str, tmp_path: Path) -> dict[str, str]:
+    """Settings of a remote that is empty."""
+    if engine == "postgres":
+        return {"library": "other"}
+    return {"url": str(empty_repository(tmp_path / "other.git"))}
+
+
+def test_a_remote_at_another_place_gets_all_that_home_has(
+    make_home: MakeHome, other_place: dict[str, str]
+) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.add("release")
+    one.sync()
+    one.settings = replace(one.settings, **other_place)
+    dry = one.sync(dry_run=True)
+    assert words(dry, "out") == {"deploy": "would be sent", "release": "would be sent"}
+    assert words(one.sync(), "out") == {"deploy": "sent", "release": "sent"}
+    assert one.sync().outcomes == []
+    two = make_home("two")
+    two.settings = one.settings
+    two.sync()
+    assert two.names() == ["deploy", "release"]
+
+
+def test_what_was_removed_there_is_known_whatever_else_is_asked_for_now(
+    make_home: MakeHome,
+) -> None:
+    one, two = both_with_deploy(make_home)
+    one.library.archive("deploy", why="wrong", actor="user")
+    one.sync()
+    two.settings = replace(two.settings, tags=("other",))
+    assert words(two.sync()) == {"deploy": "updated"}
+    assert two.library.get("deploy").state == "archived"
