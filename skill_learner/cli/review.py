@@ -105,7 +105,7 @@ def _sync_remotes() -> None:
     from skill_learner.cli.sync import publish_all
     from skill_learner.remote_wiring import sync_due
 
-    if any(report.changed_home for report in sync_due(config)):
+    if any(report.unpublished for report in sync_due(config)):
         publish_all(config)
 
 

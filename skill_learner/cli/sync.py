@@ -39,7 +39,7 @@ def command(
         return
     with progress("syncing") as step:
         reports = [_one(config, settings, dry_run, step) for settings in chosen]
-    if any(report.changed_home for report in reports) and not dry_run:
+    if any(report.unpublished for report in reports):
         publish_all(config)
     if as_json:
         show_json([_data(report) for report in reports])
@@ -96,7 +96,9 @@ def _settle(
 
 
 def _data(report: SyncReport) -> dict[str, Any]:
-    return {**asdict(report), "changed_home": report.changed_home}
+    told = {**asdict(report), "changed_home": report.changed_home}
+    del told["unpublished"]  # it was published before this is told
+    return told
 
 
 def _show(reports: list[SyncReport]) -> None:

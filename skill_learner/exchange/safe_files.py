@@ -50,7 +50,7 @@ def is_safe_part(part: str) -> bool:
 def is_ignored(path: str) -> bool:
     """Files that programs leave behind, ours too, and that belong to no skill."""
     parts = path.split("/")
-    return bool(_IGNORED_PARTS & set(parts)) or parts[-1].startswith(f".{SKILL_FILE}.")
+    return not _IGNORED_PARTS.isdisjoint(parts) or parts[-1].startswith(f".{SKILL_FILE}.")
 
 
 def is_skill_file(path: str) -> bool:

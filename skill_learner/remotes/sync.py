@@ -50,9 +50,7 @@ class SyncReport:
 
     @property
     def changed_home(self) -> bool:
-        return self.unpublished or any(
-            one.direction == "in" and one.outcome != "refused" for one in self.outcomes
-        )
+        return any(one.direction == "in" and one.outcome != "refused" for one in self.outcomes)
 
 
 @dataclass(frozen=True)
