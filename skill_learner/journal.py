@@ -27,6 +27,10 @@ _HEAD_INPUT = re.compile(
 _UNCLOSED_TEXT = re.compile(
     r'"(prompt|last_assistant_message)"\s*:\s*"((?:[^"\\]|\\.)*)\\?$', re.DOTALL
 )
+_HALF_ESCAPE = re.compile(
+    r"((?<!\\)(?:\\\\)*)(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\u[0-9a-fA-F]{0,3})?\Z"
+)
+"""The end of a cut text: an escape (a pair of them for one letter) of which a part is missing."""
 _INPUT_OPENS = re.compile(r'"tool_input"\s*:\s*\{')
 _RESPONSE_OPENS = re.compile(r'"tool_(?:response|output)"\s*:')
 _TWINS_APART = 10.0
@@ -112,7 +116,7 @@ def read_journal(path: Path, start: int = 0) -> JournalReading:
     for number, raw in enumerate(lines, 1):
         stop = position + len(raw)
         if raw.strip():
-            record = _record(raw, stop, number)
+            record = _readable_record(raw, stop, number)
             if record is not None:
                 damaged += record.damaged
                 if not _is_twin(record, seen):
@@ -139,6 +143,13 @@ def journal_files(paths: StatePaths) -> list[Path]:
 
 def journal_path(paths: StatePaths, session_id: str) -> Path:
     return paths.journal_dir / f"{safe_file_name(session_id)}.jsonl"
+
+
+def _readable_record(raw: bytes, end: int, line: int) -> JournalRecord | None:
+    try:
+        return _record(raw, end, line)
+    except Exception:  # one record of a shape that nobody foresaw must not hide all the others
+        return None
 
 
 def _record(raw: bytes, end: int, line: int) -> JournalRecord | None:
@@ -221,8 +232,7 @@ def _salvaged(head: str, tail: str) -> dict[str, Any]:
     found: dict[str, Any] = _strings(_HEAD_TEXT, own)
     unclosed = _UNCLOSED_TEXT.search(own)
     if unclosed:
-        half_escape = re.sub(r"\\u[0-9a-fA-F]{0,3}$", "", unclosed[2])
-        found.setdefault(unclosed[1], json.loads(f'"{half_escape}"', strict=False))
+        found.setdefault(unclosed[1], _decoded(_HALF_ESCAPE.sub(r"\1", unclosed[2])))
     if opens:
         rest = head[opens.end() :]
         response = _RESPONSE_OPENS.search(rest)
@@ -237,11 +247,17 @@ def _salvaged(head: str, tail: str) -> dict[str, Any]:
 def _strings(pattern: re.Pattern[str], text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, quoted in pattern.findall(text):
-        try:
-            found.setdefault(key, json.loads(quoted, strict=False))
-        except ValueError:
-            continue
+        found.setdefault(key, _decoded(quoted[1:-1]))
     return found
+
+
+def _decoded(inside: str) -> str:
+    """What stands between the quotes of a JSON string; as it stands where an escape is none."""
+    try:
+        text: str = json.loads(f'"{inside}"', strict=False)
+    except ValueError:
+        return inside
+    return text
 
 
 def _string(value: Any) -> str:

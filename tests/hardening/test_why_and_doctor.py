@@ -52,6 +52,19 @@ def learn_something(hooks: HookSandbox) -> None:
     hooks.run("Stop")
 
 
+def test_a_prompt_that_came_torn_stops_no_command(hooks: HookSandbox, run: Run) -> None:
+    whole = hooks.payload("UserPromptSubmit", prompt="look at C:\\dir\\work").replace(
+        b"\\\\", b"\\"
+    )
+    hooks.run("UserPromptSubmit", whole[: whole.index(b"work") + 4])
+    act(hooks)
+    for command in ("why", "stats", "review", "purge --dry-run", f"review --session {SESSION}"):
+        run(*command.split())
+    run("review", "--detached")
+    assert "JSONDecodeError" not in run("doctor", code=None).output
+    assert not (hooks.state / "review.log").exists()
+
+
 def test_why_without_any_session_names_what_keeps_hooks_silent(hooks: Any, run_json: Run) -> None:
     station = last(run_json)
     assert (station["step"], station["result"]) == ("hook", "stopped")

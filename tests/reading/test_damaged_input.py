@@ -6,12 +6,14 @@ import contextlib
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skill_learner.errors import TranscriptError
 from skill_learner.journal import read_journal
 from skill_learner.session_loader import load_session
+from skill_learner.targets import get_target
 from skill_learner.transcripts import read_transcript
 from skill_learner.transcripts.lines import decode_objects
 from skill_learner.transcripts.prompts import classify_prompt
@@ -106,6 +108,67 @@ def test_mutated_journals(journal, cuts):
     assert reading.end <= journal.end
     with contextlib.suppress(TranscriptError):
         load_session(journal.path)
+
+
+PROMPTS = {
+    "a path with backslashes": "look at C:\\dir\\work and \\\\server\\users\\u12 \\n \\",
+    "backslashes before a u": "C:\\u \\\\u00 \\\\\\u0 done",
+    "letters beside ASCII": 'sch\u00f6n \u65e5\u672c \U0001f600 "quoted"\n\ttab',
+}
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS.keys())
+@pytest.mark.parametrize("kind", ["damaged", "cut"])
+def test_a_prompt_cut_anywhere_is_kept_as_far_as_it_came(journal, kind, prompt, ascii_only):
+    head = {"session_id": journal.session, "hook_event_name": "UserPromptSubmit"}
+    whole = json.dumps({**head, "prompt": prompt}, ensure_ascii=ascii_only)
+    for end in range(1, len(whole)):
+        told = {"cut": 9, "head": whole[:end], "tail": ""}
+        journal.data(
+            "UserPromptSubmit",
+            json.dumps(told if kind == "cut" else {"damaged": whole[:end]}).encode(),
+        )
+    kept = [record.text("prompt") for record in read_journal(journal.path).records]
+    assert len(kept) == len(whole) - 1
+    assert all(prompt.startswith(text) for text in kept)
+    assert kept == sorted(kept, key=len)
+    assert kept[-1] == prompt
+
+
+@pytest.mark.parametrize("text", [r"look at C:\dir\work", r"C:\users\u", r"\x41 and \u12"])
+def test_a_cut_prompt_that_is_no_json_is_kept_as_it_stands(journal, text):
+    journal.data("UserPromptSubmit", json.dumps({"damaged": f'{{"prompt":"{text}'}).encode())
+    (record,) = read_journal(journal.path).records
+    assert text.startswith(record.text("prompt"))
+    assert len(text) - len(record.text("prompt")) <= 5
+
+
+@slow_ok
+@given(text=st.text('ab:/\\u0d8"n', max_size=30))
+def test_a_cut_prompt_of_any_escapes(journal, text):
+    journal.path.unlink(missing_ok=True)
+    journal.prompt("go").data(
+        "UserPromptSubmit", json.dumps({"damaged": f'{{"prompt":"{text}'}).encode()
+    )
+    records = read_journal(journal.path).records
+    assert records[0].text("prompt") == "go"
+    assert len(records) == 2
+    assert load_session(journal.path).steps[0].text == "go"
+
+
+def test_a_record_that_cannot_be_read_costs_no_other(journal, monkeypatch):
+    def event_key(event, payload):
+        raise KeyError("a field that nobody foresaw to be missing")
+
+    journal.prompt("one")
+    before = read_journal(journal.path).end
+    monkeypatch.setattr(get_target("cursor"), "event_key", event_key)
+    odd = b'\n{"v":1,"t":1,"e":"Stop","ed":"cursor","k":"k","p":"/p","c":1,"d":{"session_id":"s"}}'
+    journal.append(odd).prompt("two")
+    reading = read_journal(journal.path)
+    assert [record.text("prompt") for record in reading.records] == ["one", "two"]
+    assert (reading.damaged, reading.end > before) == (1, True)
 
 
 @slow_ok
