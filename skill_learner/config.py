@@ -323,7 +323,8 @@ def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
             f"{path}:1: expected `key: value` lines, found a {type(loaded).__name__}",
             "write for example `nudge_interval: 10`",
         )
-    return {str(key): value for key, value in loaded.items()}
+    # YAML 1.1 takes the bare word `off` for false
+    return {"off" if key is False else str(key): value for key, value in loaded.items()}
 
 
 def _of_file(file: Path, data: bytes) -> dict[str, Any]:

@@ -107,19 +107,9 @@ def _resolved(folder: str) -> str:
     return os.fsdecode(resolve(os.fsencode(_expanded(folder))))
 
 
-def _forms(path: str) -> dict[str, None]:
-    """The ways to write it that tool calls have: the home folder in full, as `~` or by its
-    variable; what a backslash parts is parted by two within JSON, and by `/` elsewhere."""
-    written = [_expanded(path), path]
-    home = os.path.expanduser("~")
-    if len(home) > 1 and written[0].startswith((home + "/", home + os.sep)):
-        written += [name + written[0][len(home) :] for name in ("~", "$HOME", "${HOME}")]
-    forms = dict.fromkeys(written)
-    for form in written:
-        if "\\" in form:
-            plain = form.replace("\\", "/").rstrip("/")
-            forms.update(dict.fromkeys(plain.replace("/", part) for part in ("/", "\\", "\\\\")))
-    return forms
+def _forms(path: str) -> list[str]:
+    whole, home = _expanded(path), os.path.expanduser("~")
+    return [*map(os.fsdecode, hot.forms(*map(os.fsencode, (path, whole, home))))]
 
 
 def _expanded(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from skill_learner.cli.output import warn
-from skill_learner.config import FILE_NAME, SkillLearnerConfig, write_hook_conf
+from skill_learner.config import ENV_PREFIX, FILE_NAME, SkillLearnerConfig, write_hook_conf
 from skill_learner.errors import ConfigError
 from skill_learner.state_format import open_state
 from skill_learner.targets import TARGETS
@@ -42,12 +43,15 @@ def load(
 
 
 def tell_hooks() -> None:
-    """Write down for the hooks what the user's settings, and those of every known project, say."""
-    config = SkillLearnerConfig.load(None)
-    write_hook_conf(config, _project_intervals(config))
+    """Write down for the hooks what the user's settings file, and those of every known project,
+    say. Hooks read the environment that they are started in; this command's is not theirs."""
+    state_dir = f"{ENV_PREFIX}STATE_DIR"
+    environ = {state_dir: os.environ[state_dir]} if state_dir in os.environ else {}
+    config = SkillLearnerConfig.load(None, environ=environ)
+    write_hook_conf(config, _project_intervals(config, environ))
 
 
-def _project_intervals(config: SkillLearnerConfig) -> dict[str, int]:
+def _project_intervals(config: SkillLearnerConfig, environ: Mapping[str, str]) -> dict[str, int]:
     """Projects with a `nudge_interval` of their own. A file that does not parse sets nothing here:
     commands that stand in its project complain about it."""
     from skill_learner.project import list_projects
@@ -56,8 +60,10 @@ def _project_intervals(config: SkillLearnerConfig) -> dict[str, int]:
     for record in list_projects(config.paths):
         file = Path(record.path) / FILE_NAME
         with contextlib.suppress(ConfigError):
-            own = SkillLearnerConfig.load(file.parent) if file.is_file() else None
-            if own is not None and own.origins["nudge_interval"] == f"file {file}":
+            if not file.is_file():
+                continue
+            own = SkillLearnerConfig.load(file.parent, environ=environ)
+            if own.origins["nudge_interval"] == f"file {file}":
                 intervals[record.key] = own.nudge_interval
     return intervals
 

@@ -9,7 +9,8 @@ from skill_learner.errors import InstallError
 
 _TEMPLATE = b"""\
 # Written by `skill-learner init`; sourced by the hooks it registered. Written anew by each init.
-[ -z "${SKILL_LEARNER_REVIEW:-}" ] && [ "${SKILL_LEARNER_OFF:-}" != 1 ] || exit 0
+[ -z "${SKILL_LEARNER_REVIEW:-}" ] || exit 0
+case "${SKILL_LEARNER_OFF:-}" in 1|[Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Oo][Nn]) exit 0 ;; esac
 i=%(interpreter)s
 e=%(entry)s
 if ! [ -x "$i" ] || ! [ -r "$e" ]; then

@@ -7,7 +7,7 @@ as `<unix time>TAB<occasion>TAB<skill>` lines.
 import time
 
 from skill_learner.events import HookCall
-from skill_learner.hook_runtime.project_key import safe_name
+from skill_learner.hook_runtime.project_key import expanded, safe_name
 from skill_learner.hook_runtime.state_folder import open_to_append, read_file
 from skill_learner.hook_runtime.system import system
 
@@ -49,8 +49,19 @@ class Offering:
         self.inject = chosen or conf.get(b"inject", b"suggest")
         self.skills = conf.get(b"skills") or call.state + b"/skills"
         self.index = conf.get(b"index") or call.state + b"/index.sqlite"
+        if call.environ.get(b"SKILL_LEARNER_SKILLS_DIR"):
+            self._use_library(expanded(call.environ[b"SKILL_LEARNER_SKILLS_DIR"], call.environ))
         self._session = safe_name(call.event.session_id or b"unknown")
         self._offered: set[bytes] | None = None
+
+    def _use_library(self, folder: bytes) -> None:
+        """A library of the user's choice has its index in it; ours has it in the state folder."""
+        own = self.call.state + b"/skills"
+        self.skills = folder.rstrip(b"/")
+        is_own = self.skills == own
+        self.index = (
+            self.call.state + b"/index" if is_own else self.skills + b"/.index"
+        ) + b".sqlite"
 
     def is_open(self, key: str) -> bool:
         """Whether a skill was neither offered nor loaded in this session, and is still there."""

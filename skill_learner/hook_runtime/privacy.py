@@ -5,6 +5,8 @@ editor's own transcript tells (see `skill_learner.privacy`).
 """
 
 from skill_learner.hook_runtime.payload import string_end
+from skill_learner.hook_runtime.project_key import expanded, resolve
+from skill_learner.hook_runtime.state_folder import IGNORE_KEYS
 from skill_learner.hook_runtime.system import IS_MAC, IS_WINDOWS
 
 TYPE_CHECKING = False
@@ -19,25 +21,55 @@ _MOST_DECODED = 1 << 18
 _CALL_FIELDS = (b"tool_input", b"command", b"file_path", b"arguments")
 
 
-def ignores(conf: bytes) -> "dict[bytes, list[bytes]]":
-    """The lines `ignore_project=`, `ignore_path=`, `ignore_tool=` of hook.conf, by key."""
-    found: dict[bytes, list[bytes]] = {
-        b"ignore_project": [],
-        b"ignore_path": [],
-        b"ignore_tool": [],
-    }
+def ignores(conf: bytes, environ: "Mapping[bytes, bytes]") -> "dict[bytes, list[bytes]]":
+    """The lines `ignore_project=`, `ignore_path=`, `ignore_tool=` of hook.conf, by key; a variable
+    stands for all lines of its kind."""
+    found: dict[bytes, list[bytes]] = {key: [] for key in IGNORE_KEYS}
     for line in conf.split(b"\n"):
         key, _, value = line.partition(b"=")
         if value and key in found:
             found[key].append(value)
+    for key, name in IGNORE_KEYS.items():
+        if environ.get(name):
+            words = [word.strip() for word in environ[name].split(b",") if word.strip()]
+            found[key] = _as_lines(key, words, environ)
+    return found
+
+
+def _as_lines(key: bytes, words: "list[bytes]", environ: "Mapping[bytes, bytes]") -> "list[bytes]":
+    """As hook.conf would hold the words of a variable."""
+    if key == b"ignore_project":
+        return [resolve(expanded(word, environ)) for word in words]
+    if key == b"ignore_path":
+        home = expanded(b"~", environ)
+        return [form for word in words for form in forms(word, expanded(word, environ), home)]
+    return words
+
+
+def forms(path: bytes, whole: bytes, home: bytes) -> "dict[bytes, None]":
+    """The ways to write a path that tool calls have: the home folder in full, as `~` or by its
+    variable; what a backslash parts is parted by two within JSON, and by `/` elsewhere. whole: the
+    path with its home folder in full."""
+    written = [whole, path]
+    if len(home) > 1 and whole.startswith((home + b"/", home + (b"\\" if IS_WINDOWS else b"/"))):
+        written += [name + whole[len(home) :] for name in (b"~", b"$HOME", b"${HOME}")]
+    found = dict.fromkeys(written)
+    for form in written:
+        if b"\\" in form:
+            plain = form.replace(b"\\", b"/").rstrip(b"/")
+            found.update(dict.fromkeys(plain.replace(b"/", p) for p in (b"/", b"\\", b"\\\\")))
     return found
 
 
 def is_ignored(
-    conf: bytes, folders: "Iterable[bytes]", fields: "Mapping[bytes, bytes]", payload: bytes
+    conf: bytes,
+    folders: "Iterable[bytes]",
+    fields: "Mapping[bytes, bytes]",
+    payload: bytes,
+    environ: "Mapping[bytes, bytes]",
 ) -> bool:
     """Whether this event is to leave no trace. folders: the worktree and the project."""
-    wanted = ignores(conf)
+    wanted = ignores(conf, environ)
     if any(lies_in(folder, top) for folder in folders for top in wanted[b"ignore_project"]):
         return True
     tool = fields.get(b"tool_name", b"")

@@ -25,6 +25,7 @@ from skill_learner.hook_runtime.state_folder import (
     append_record,
     read_file,
     read_settings,
+    switch,
 )
 from skill_learner.hook_runtime.system import IS_WINDOWS, system
 from skill_learner.targets import TARGETS, fired_by
@@ -73,7 +74,7 @@ def _cache_code(name: str) -> None:
 
 def _handle(arguments: list[str]) -> bytes:
     environ = system.environ
-    if environ.get(_RECURSION_MARK) or environ.get(b"SKILL_LEARNER_OFF") == b"1":
+    if environ.get(_RECURSION_MARK) or switch(environ):
         return b""
     state, target_name, name = _state_dir(arguments[0]), arguments[1], arguments[2]
     payload = _read_stdin()
@@ -186,7 +187,7 @@ def _is_ignored(state: bytes, event: HookEvent, fields: dict[bytes, bytes], payl
     from skill_learner.hook_runtime.privacy import is_ignored
 
     conf = read_file(state + b"/hook.conf", 1 << 20)
-    return is_ignored(conf, (event.worktree, event.project), fields, payload)
+    return is_ignored(conf, (event.worktree, event.project), fields, payload, system.environ)
 
 
 def _journal(call: HookCall, payload: bytes) -> bool:

@@ -5,6 +5,10 @@ Shared by the hook (where every import costs) and the cold commands, so that bot
 
 from skill_learner.hook_runtime.system import IS_MAC, IS_WINDOWS, system
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 if IS_WINDOWS:
     from skill_learner.hook_runtime import windows_paths
 elif IS_MAC:
@@ -103,6 +107,14 @@ def fnv1a(data: bytes) -> int:
     for byte in data:
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return value
+
+
+def expanded(path: bytes, environ: "Mapping[bytes, bytes]") -> bytes:
+    """`path` with the home folder for a `~` at its beginning, where the environment names one."""
+    home = environ.get(b"USERPROFILE" if IS_WINDOWS else b"HOME", b"")
+    if home and path[:1] == b"~" and path[1:2] in (b"", b"/", b"\\"):
+        return home.rstrip(b"/") + path[1:]
+    return path
 
 
 def resolve(path: bytes) -> bytes:

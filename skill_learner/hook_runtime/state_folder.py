@@ -21,10 +21,19 @@ DEFAULTS = {
     b"paused_until": 0,
     b"ignores": 0,
 }
+ON = (b"1", b"true", b"yes", b"on")
+OFF = (b"0", b"false", b"no", b"off")
+IGNORE_KEYS = {
+    b"ignore_project": b"SKILL_LEARNER_IGNORE_PROJECTS",
+    b"ignore_path": b"SKILL_LEARNER_IGNORE_PATHS",
+    b"ignore_tool": b"SKILL_LEARNER_IGNORE_TOOLS",
+}
+"""Lines of hook.conf, and the variable that stands for all of one kind."""
 
 
 def read_settings(state: bytes, environ: "Mapping[bytes, bytes]") -> dict[bytes, int]:
-    """Every key of DEFAULTS. A line or variable that is no number is passed over."""
+    """Every key of DEFAULTS. A line or variable that is no number (`off`: no word of ON or OFF) is
+    passed over. ignores: 0 when there is nothing to ignore."""
     settings = dict(DEFAULTS)
     for line in read_file(state + b"/hook.conf").split(b"\n"):
         key, _, value = line.partition(b"=")
@@ -33,9 +42,21 @@ def read_settings(state: bytes, environ: "Mapping[bytes, bytes]") -> dict[bytes,
             settings[key] = int(value)
     for key in settings:
         value = environ.get(b"SKILL_LEARNER_" + key.upper(), b"")
-        if value.isdigit():
+        if value.isdigit() and key != b"off":
             settings[key] = int(value)
+    settings[b"off"] = switch(environ, settings[b"off"])
+    for name in IGNORE_KEYS.values():
+        if name in environ:
+            settings[b"ignores"] += 1
     return settings
+
+
+def switch(environ: "Mapping[bytes, bytes]", otherwise: int = 0) -> int:
+    """What SKILL_LEARNER_OFF says, in any of the words that settings take: 1 is off."""
+    if b"SKILL_LEARNER_OFF" not in environ:
+        return otherwise
+    word = environ[b"SKILL_LEARNER_OFF"].strip().lower()
+    return 1 if word in ON else 0 if word in OFF else otherwise
 
 
 def read_file(path: bytes, most: int = 65536) -> bytes:

@@ -75,7 +75,7 @@ def test_a_path_of_windows_is_found_as_calls_write_it(command: str) -> None:
     rules = PrivacyRules(paths=("C:\\keys\\",))
     lines = "\n".join(rules.hook_lines()).encode()
     fields = {b"tool_name": b"Bash", b"tool_input": json.dumps({"command": command}).encode()}
-    assert is_ignored(lines, (), fields, b"")
+    assert is_ignored(lines, (), fields, b"", {})
     assert rules.ignores_call(ToolCall("t", "Bash", {"command": command}, "", "ok"))
 
 
@@ -139,9 +139,9 @@ def test_a_path_is_found_however_a_call_writes_it(
     rules = PrivacyRules(paths=(path,))
     lines = "\n".join(rules.hook_lines()).encode()
     fields = {b"tool_name": b"Bash", b"tool_input": call.encode()}
-    assert is_ignored(lines, (), fields, b"")
+    assert is_ignored(lines, (), fields, b"", {})
     assert rules.ignores_call(ToolCall("t", "Bash", json.loads(call), "", "ok"))
-    assert not is_ignored(lines, (), fields | {b"tool_input": b'{"command":"ls \\\\ x"}'}, b"")
+    assert not is_ignored(lines, (), fields | {b"tool_input": b'{"command":"ls \\\\ x"}'}, b"", {})
 
 
 @given(st.text(), st.text(), st.text())
