@@ -8,11 +8,11 @@ user's `skill-learner.yaml`, defaults.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from skill_learner.config_values import absolute_path, checked_value, located_command
+from skill_learner.config_values import absolute_path, checked_value, located_command, shown
 from skill_learner.errors import ConfigError
 from skill_learner.paths import StatePaths, default_state_dir
 
@@ -35,7 +35,11 @@ PROJECT_KEYS = frozenset(
         "semantic_threshold",
     }
 )
-"""Keys a project's own file may set: a cloned repository brings that file with it."""
+"""Keys a project's own file may set: a cloned repository brings that file with it. Those by which a
+review would send more than the user's own settings have it send count only below these."""
+
+_EAGERNESS = ("signal", "", "always")
+"""Values of `review_when`: the later, the more is sent."""
 
 _SWITCHES = frozenset(
     {"REVIEW", "DEBUG", "SHARED", "CLAUDE", "CLIENT_TESTS", "TEST_VENV", "CLAUDE_BINARY"}
@@ -219,7 +223,8 @@ class SkillLearnerConfig:
         layers.append(("argument", _converted(arguments or {}, "argument", Path.cwd())))
         project_file = project_dir / FILE_NAME if project_dir is not None else None
         if project_file is not None and project_file.is_file():
-            given = _of_project(project_file, _state_dir_of(layers), warnings)
+            mine = cls(**{key: value for _, layer in layers for key, value in layer.items()})
+            given = _of_project(project_file, mine, warnings)
             layers.insert(-2, (f"file {project_file}", given))
         merged: dict[str, Any] = {}
         origins = dict.fromkeys(_kinds(), "default")
@@ -314,8 +319,16 @@ def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
             f"{path}{place}: not valid YAML: {problem.problem or problem.context}",
             "correct that line; nothing of the file was used",
         ) from problem
-    except yaml.YAMLError as problem:
-        raise ConfigError(f"{path}: not valid YAML: {problem}") from problem
+    except RecursionError:
+        raise ConfigError(
+            f"{path}: not valid YAML: nested too deeply", "write plain `key: value` lines"
+        ) from None
+    except Exception as problem:  # for a value that is none of its kind, whatever its reader raises
+        place = f":{_line_of_fault(text)}"
+        raise ConfigError(
+            f"{path}{place}: not valid YAML: {problem}",
+            "correct that line, or put its value into quotes; nothing of the file was used",
+        ) from problem
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
@@ -325,6 +338,22 @@ def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
         )
     # YAML 1.1 takes the bare word `off` for false
     return {"off" if key is False else str(key): value for key, value in loaded.items()}
+
+
+def _line_of_fault(text: str) -> int:
+    """The line of the key whose value reads as a date, a number or the like and is none."""
+    import yaml
+
+    try:
+        mapping = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        return 1
+    for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
+        try:
+            yaml.SafeLoader("").construct_document(value)
+        except Exception:
+            return int(key.start_mark.line) + 1
+    return 1
 
 
 def _of_file(file: Path, data: bytes) -> dict[str, Any]:
@@ -375,7 +404,7 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
 def _require_path(key: str, value: object, source: str) -> None:
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path or "\0" in path:
-        raise ConfigError(f"{source}: {key} must be a path, not {value!r}")
+        raise ConfigError(f"{source}: {key} must be a path, not {shown(value)}")
 
 
 def _unknown_key(key: str, source: str) -> ConfigError:
@@ -409,25 +438,36 @@ def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]
     return result
 
 
-def _state_dir_of(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Path:
-    """Where the user's state is, before any project has its say."""
-    set_ones = [layer["state_dir"] for _, layer in layers if "state_dir" in layer]
-    return Path(set_ones[-1]) if set_ones else default_state_dir()
+def needing_trust(values: Mapping[str, Any], mine: SkillLearnerConfig) -> list[str]:
+    """Which of a project's settings count only while the user trusts its file. mine: what is set
+    without that file."""
+    return sorted(
+        key
+        for key, value in values.items()
+        if key not in PROJECT_KEYS or _sends_more(key, value, mine)
+    )
 
 
-def _of_project(file: Path, state_dir: Path, warnings: list[str]) -> dict[str, Any]:
+def _sends_more(key: str, value: Any, mine: SkillLearnerConfig) -> bool:
+    if key == "review_when":
+        return _EAGERNESS.index(value) > _EAGERNESS.index(mine.review_when)
+    return key == "digest_tokens" and bool(value > mine.digest_tokens)
+
+
+def _of_project(file: Path, mine: SkillLearnerConfig, warnings: list[str]) -> dict[str, Any]:
     """What a project's file sets: everything when the user trusts it, else harmless keys."""
     from skill_learner.config_trust import is_trusted
 
     data = _settings_bytes(file)
     converted = _of_file(file, data)
-    guarded = sorted(set(converted) - PROJECT_KEYS)
-    if not guarded or is_trusted(state_dir, file, data):
+    guarded = needing_trust(converted, mine)
+    if not guarded or is_trusted(mine.state_dir, file, data):
         return converted
     for key in guarded:
         del converted[key]
+        more = ", where it would have reviews send more than yours" if key in PROJECT_KEYS else ""
         warnings.append(
-            f"{file}: `{key}` is ignored in a project's file; set it in {user_settings_file()}, "
-            "or look at the file and run `skill-learner trust`"
+            f"{file}: `{key}` is ignored in a project's file{more}; set it in "
+            f"{user_settings_file()}, or look at the file and run `skill-learner trust`"
         )
     return converted

@@ -43,6 +43,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 }
 
 
+_LONGEST_SHOWN = 80
 WORDS = "tuple[str, ...]"
 
 
@@ -66,6 +67,15 @@ def located_command(command: str, base: Path) -> str:
     return command if placed == words[0] else shlex.join([placed, *words[1:]])
 
 
+def shown(value: object) -> str:
+    """A value as messages show it: not longer than a line, and never a fault of its own."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or lists in lists
+        return f"such a {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
 def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
     """`value` as the type `kind` ("int", "float", "str", "bool" or WORDS), within the key's limits.
 
@@ -78,16 +88,18 @@ def checked_value(key: str, kind: str, value: Any, source: str) -> Any:
     converted = _convert(key, kind, value, source)
     if key in _CHOICES and converted not in _CHOICES[key]:
         allowed = ", ".join(repr(choice) for choice in _CHOICES[key])
-        raise ConfigError(f"{source}: {key} must be one of {allowed}, not {converted!r}")
+        raise ConfigError(f"{source}: {key} must be one of {allowed}, not {shown(converted)}")
     if key in _RANGES:
         low, high = _RANGES[key]
         if not low <= converted <= high:
-            raise ConfigError(f"{source}: {key} must lie in {low:g} to {high:g}, not {converted}")
+            raise ConfigError(
+                f"{source}: {key} must lie in {low:g} to {high:g}, not {shown(converted)}"
+            )
     return converted
 
 
 def _convert(key: str, kind: str, value: Any, source: str) -> Any:
-    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[kind]}, not {value!r}")
+    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[kind]}, not {shown(value)}")
     if kind == "str":
         if value is None:
             return ""
@@ -97,7 +109,7 @@ def _convert(key: str, kind: str, value: Any, source: str) -> Any:
     if kind == "bool":
         if isinstance(value, bool):
             return value
-        word = str(value).strip().lower()
+        word = (value if isinstance(value, str) else shown(value)).strip().lower()
         if word in _BOOLEAN_WORDS:
             return _BOOLEAN_WORDS[word]
         raise fault
@@ -108,14 +120,14 @@ def _convert(key: str, kind: str, value: Any, source: str) -> Any:
         if kind == "int":
             # int() of the text itself: a float would lose digits of a big number
             return int(value) if isinstance(value, (str, int)) else _whole(number)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise fault from None
     return number
 
 
 def _words(key: str, value: Any, source: str) -> tuple[str, ...]:
     """A list of texts; one text, as the environment gives it, is split at commas."""
-    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[WORDS]}, not {value!r}")
+    fault = ConfigError(f"{source}: {key} must be {_KIND_WORDS[WORDS]}, not {shown(value)}")
     if value is None:
         return ()
     items = value.split(",") if isinstance(value, str) else value

@@ -95,11 +95,11 @@ def build_publisher(config: SkillLearnerConfig) -> Publisher:
 
 def project_config(config: SkillLearnerConfig, project: Path) -> SkillLearnerConfig:
     """`config` with what the project's own file may set now (all of it while the user trusts it as
-    it is), but for what a command's arguments said; a file that does not parse sets nothing here
+    it is), but for what a command's arguments said; a file that cannot be read sets nothing here
     (every command that stands in the project complains about it)."""
     try:
         own = SkillLearnerConfig.load(project, arguments={"state_dir": config.state_dir})
-    except ConfigError:
+    except (ConfigError, OSError):
         return config
     source = f"file {project / FILE_NAME}"
     said = {key for key, origin in config.origins.items() if origin == "argument"}

@@ -52,14 +52,14 @@ def tell_hooks() -> None:
 
 
 def _project_intervals(config: SkillLearnerConfig, environ: Mapping[str, str]) -> dict[str, int]:
-    """Projects with a `nudge_interval` of their own. A file that does not parse sets nothing here:
+    """Projects with a `nudge_interval` of their own. A file that cannot be read sets nothing here:
     commands that stand in its project complain about it."""
     from skill_learner.project import list_projects
 
     intervals: dict[str, int] = {}
     for record in list_projects(config.paths):
         file = Path(record.path) / FILE_NAME
-        with contextlib.suppress(ConfigError):
+        with contextlib.suppress(ConfigError, OSError):
             if not file.is_file():
                 continue
             own = SkillLearnerConfig.load(file.parent, environ=environ)

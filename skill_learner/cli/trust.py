@@ -24,17 +24,17 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
     or choose paths. It holds for the file as it is now: a change of it needs trust anew."""
     from skill_learner.config import (
         FILE_NAME,
-        PROJECT_KEYS,
         SkillLearnerConfig,
+        needing_trust,
         parse_settings,
     )
     from skill_learner.config_trust import revoke, trust
     from skill_learner.files import read_plain
 
     file = root_of(project_dir) / FILE_NAME
-    state_dir = SkillLearnerConfig.load(None).state_dir
+    mine = SkillLearnerConfig.load(None)
     if take_back:
-        gone = revoke(state_dir, file)
+        gone = revoke(mine.state_dir, file)
         say(f"{file}: no longer trusted" if gone else f"{file}: was not trusted")
         return
     try:
@@ -42,16 +42,17 @@ def command(project_dir: Path, yes: bool, take_back: bool) -> None:
     except OSError as problem:
         raise ConfigError(f"{file}: {problem.strerror}", "there is nothing to trust") from problem
     values = parse_settings(data, file)
-    guarded = {key: value for key, value in values.items() if key not in PROJECT_KEYS}
-    for key, value in guarded.items():
-        say(f"{key}: {value}")
+    given = SkillLearnerConfig.from_dict(values)
+    guarded = needing_trust({key: getattr(given, key) for key in values}, mine)
+    for key in guarded:
+        say(f"{key}: {values[key]}")
     if not guarded:
         say(f"{file}: sets nothing that needs trust")
         return
-    _say_what_leaves(SkillLearnerConfig.from_dict(values))
+    _say_what_leaves(given)
     if not yes:
         ask(f"Let {file} set these?", "--yes")
-    trust(state_dir, file, data)
+    trust(mine.state_dir, file, data)
     say(f"{file}: trusted as it is now")
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -163,6 +165,46 @@ def test_broken_yaml_names_file_and_line(tmp_path: Path, text: str, place: str) 
         SkillLearnerConfig.from_yaml(file)
     assert str(file) in caught.value.message
     assert place in caught.value.message
+
+
+NO_VALUES = {
+    "a date that is none": "2024-13-45",
+    "400 digits": "1" * 400,
+    "5000 digits": "1" * 5_000,
+    "5000 digits of 16": "0x" + "f" * 5_000,
+    "lists in lists": "[" * 1_000,
+    "closed lists in lists": "[" * 300 + "]" * 300,
+    "a truth value that is none": "!!bool maybe",
+    "a whole number that is none": "!!int ''",
+    "a time that is none": "!!timestamp soon",
+    "infinity": ".inf",
+    "bytes": "!!binary aGk=",
+    "a set": "{1, 2}",
+    "an alias of itself": "&a [*a]",
+    "a text of many letters": "x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("key", ["nudge_interval", "off"])
+@pytest.mark.parametrize("value", NO_VALUES.values(), ids=NO_VALUES.keys())
+def test_what_no_setting_can_be_is_refused_with_file_and_line(
+    value: str, key: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "skill-learner.yaml"
+    file.write_text(f"model: x\n{key}: {value}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        SkillLearnerConfig.from_yaml(file)
+    told = caught.value.message
+    assert told.startswith((f"{file}:2", f"{file}: not valid YAML: nested too deeply"))
+    assert len(told) < len(str(file)) + 400
+
+
+@pytest.mark.parametrize("key", sorted(SkillLearnerConfig().values()))
+def test_no_value_of_any_key_is_more_than_a_fault_in_words(key: str) -> None:
+    values = 10**400, 16**5_000, float("inf"), b"hi", {1, 2}, date(2030, 1, 1), [[[]]], "x" * 9_999
+    for value in values:
+        with contextlib.suppress(ConfigError):
+            SkillLearnerConfig.from_dict({key: value})
 
 
 def test_sources_in_their_order_with_their_origins(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from skill_learner.config import FILE_NAME, SkillLearnerConfig
+from skill_learner.config import FILE_NAME, SkillLearnerConfig, user_settings_file
 from skill_learner.config_trust import is_trusted
 
 Run = Callable[..., Result]
@@ -75,3 +75,35 @@ def test_a_damaged_store_trusts_nothing(project: Path, run: Run) -> None:
 def test_a_broken_file_names_line_and_column(project: Path, run: Run) -> None:
     (project / FILE_NAME).write_text("provider: [x\n")
     assert f"{FILE_NAME}:2:1" in run("trust", "--yes", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "kept"),
+    [
+        ("", "digest_tokens: 9000000", False),
+        ("digest_tokens: 1000", "digest_tokens: 1001", False),
+        ("", "digest_tokens: 24000", True),
+        ("digest_tokens: 50000", "digest_tokens: 40000", True),
+        ("", "review_when: always", False),
+        ("review_when: signal", "review_when: ''", False),
+        ("review_when: always", "review_when: always", True),
+        ("", "review_when: signal", True),
+    ],
+)
+def test_a_project_has_reviews_send_less_but_more_only_with_trust(
+    mine: str, theirs: str, kept: bool, project: Path, run: Run
+) -> None:
+    user_settings_file().parent.mkdir(parents=True)
+    user_settings_file().write_text(f"{mine}\n")
+    (project / FILE_NAME).write_text(f"{theirs}\n")
+    key = theirs.partition(":")[0]
+    config = SkillLearnerConfig.load(project)
+    is_theirs = config.origins[key] == f"file {project / FILE_NAME}"
+    assert (is_theirs, len(config.warnings)) == (kept, not kept)
+    if kept:
+        assert "nothing that needs trust" in run("trust", "--yes").stdout
+        return
+    assert config.values()[key] == SkillLearnerConfig.load(None).values()[key]
+    assert f"`{key}` is ignored" in config.warnings[0]
+    assert f"{key}: " in run("trust", "--yes").stdout
+    assert SkillLearnerConfig.load(project).origins[key] == f"file {project / FILE_NAME}"

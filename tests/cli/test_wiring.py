@@ -19,20 +19,21 @@ def settings(folder: Path, text: str) -> Path:
 
 def test_a_project_sets_its_own_harmless_keys_only(tmp_path: Path) -> None:
     config = SkillLearnerConfig(index_tokens=900, nudge_interval=3)
-    project = settings(tmp_path, "review_when: always\ndaily_reviews: 999\n")
+    project = settings(tmp_path, "review_when: signal\ndaily_reviews: 999\n")
     own = project_config(config, project)
-    assert own == replace(config, review_when="always")
+    assert own == replace(config, review_when="signal")
 
 
-def test_a_project_file_that_does_not_parse_sets_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["a: [", "nudge_interval: 2024-13-45", "x: " + "[" * 1_000])
+def test_a_project_file_that_does_not_parse_sets_nothing(text: str, tmp_path: Path) -> None:
     config = SkillLearnerConfig(index_tokens=900)
-    assert project_config(config, settings(tmp_path, "a: [")) == config
+    assert project_config(config, settings(tmp_path, text)) == config
 
 
 def test_services_know_each_projects_settings(tmp_path: Path) -> None:
     services = build_services(SkillLearnerConfig(state_dir=tmp_path / "state"), None)
-    project = settings(tmp_path, "review_when: always\n")
-    assert services.for_project(str(project)).config.review_when == "always"
+    project = settings(tmp_path, "review_when: signal\n")
+    assert services.for_project(str(project)).config.review_when == "signal"
     assert services.for_project(str(tmp_path / "other")).config.review_when == ""
 
 

@@ -100,3 +100,21 @@ def test_an_error_names_the_place_and_not_the_draft(project: Path, run: Run) -> 
     told = run("status", code=1).stderr
     assert f"Is a directory: {conf}\n" in told
     assert "see what stands there" in told
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("text", ["nudge_interval: 2024-13-45", "nudge_interval: " + "1" * 400])
+def test_a_bad_settings_file_stops_its_own_projects_commands_only(
+    text: str, hooks: HookSandbox, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / ".git").mkdir(parents=True)
+    (other / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    monkeypatch.chdir(other)
+    run("init", "--target", "claude-code", "--yes")
+    (other / "skill-learner.yaml").write_text(f"{text}\n")
+    assert "skill-learner.yaml:1: " in run("status", code=2).stderr
+    monkeypatch.chdir(hooks.project)
+    for command in ("status", "pause 1h", "resume", "review --detached"):
+        run(*command.split())
+    assert not (hooks.state / "review.log").exists()
