@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Install hooks, index and seed skill for an editor."),
@@ -52,4 +53,6 @@ def main() -> None:
         return
     from skill_learner.cli.group import cli
 
+    if isinstance(sys.stdout, TextIOWrapper):  # letters that a terminal's encoding has no sign for
+        sys.stdout.reconfigure(errors="backslashreplace")
     cli(prog_name="skill-learner")

@@ -46,8 +46,10 @@ def warn(text: str) -> None:
 
 
 def show_json(data: Any) -> None:
-    """Print `data` as JSON; what JSON does not know (paths, times) becomes text."""
-    text = json.dumps(data, indent=2, ensure_ascii=False, default=str)
+    """Print `data` as JSON, with escapes where the output cannot hold every letter; what JSON does
+    not know (paths, times) becomes text."""
+    holds_all = (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(data, indent=2, ensure_ascii=not holds_all, default=str)
     click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +42,29 @@ def test_json_keeps_letters_and_survives_odd_file_names(
     shown = capsys.readouterr().out
     assert "ö" in shown
     assert json.loads(shown)["a"] == "ö"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1:strict", "utf-8", "utf-16"])
+def test_any_encoding_of_the_output_is_written_in(encoding: str, hermetic_home: Path) -> None:
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "skill_learner", *arguments],
+            env={"HOME": str(hermetic_home), "PATH": os.defpath, "PYTHONIOENCODING": encoding},
+            cwd=hermetic_home,
+            capture_output=True,
+            check=True,
+        )
+        # where ASCII is all that is asked for, click writes UTF-8
+        return done.stdout.decode(encoding.partition(":")[0].replace("ascii", "utf-8"))
+
+    run("remember", "--name", "db", "\u65e5\u672c\u8a9e: npm test needs a database")
+    name = json.loads(run("list", "--candidates", "--json"))[0]["name"]
+    for command in (["show", name], ["list", "--candidates"], ["show", name, "--evidence"]):
+        assert name in run(*command)
+    shown = json.loads(run("show", name, "--json"))
+    assert "\u65e5\u672c\u8a9e" in shown["body"]
+    assert "\u65e5\u672c\u8a9e" in json.dumps(json.loads(run("export")), ensure_ascii=False)
 
 
 def test_progress_without_a_terminal_is_lines_on_stderr(
