@@ -12,8 +12,14 @@ from skill_learner.files import atomic_write, ensure_private_dir
 from skill_learner.paths import StatePaths
 
 FOR_EVER = 253_402_300_799  # the last second of the year 9999
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_LENGTH = re.compile(r"(\d+)\s*([smhdw])(?:[a-z]*)", re.IGNORECASE)
+_UNITS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600),
+    **dict.fromkeys(("d", "day", "days"), 86_400),
+    **dict.fromkeys(("w", "wk", "wks", "week", "weeks"), 604_800),
+}
+_LENGTH = re.compile(r"([0-9]+)\s*([a-z]+)", re.IGNORECASE)
 
 
 def paused_until(paths: StatePaths) -> int:
@@ -41,20 +47,34 @@ def resume(paths: StatePaths) -> bool:
 def moment(text: str, now: datetime) -> int:
     """Unix seconds of "90m", "1h", "2d", "18:30", "2026-12-24" or "2026-12-24 18:30" (local time).
     Raises ConfigError for anything else and for what is past."""
-    found = _LENGTH.fullmatch(text.strip())
-    if found:
-        at = now + timedelta(seconds=int(found[1]) * _UNITS[found[2].lower()])
-        return min(int(at.timestamp()), FOR_EVER)
-    try:
-        at = _clock(text, now) or datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ConfigError(
-            f"{text!r} is no length of time and no date", "for example 1h, 2d, 18:30 or 2030-01-31"
-        ) from None
-    until = int(at.timestamp())
+    until = _end_of(text.strip(), now)
     if until <= now.timestamp():
         raise ConfigError(f"{text!r} is past", "give a moment to come")
     return until
+
+
+def _end_of(text: str, now: datetime) -> int:
+    try:
+        length = _seconds(text)
+        if length is not None:
+            return min(int(now.timestamp()) + length, FOR_EVER)
+        return int((_clock(text, now) or datetime.fromisoformat(text)).timestamp())
+    except (ValueError, OverflowError):  # also a date that this system's clock cannot count
+        raise ConfigError(
+            f"{text!r} is no length of time and no date",
+            "for example 90m, 1h, 2 days, 1w, 18:30 or 2030-01-31",
+        ) from None
+
+
+def _seconds(text: str) -> int | None:
+    """Of a length of time; None for what is none."""
+    found = _LENGTH.fullmatch(text)
+    if not found:
+        return None
+    unit = _UNITS.get(found[2].lower())
+    if unit is None:
+        raise ValueError(found[2])
+    return int(found[1]) * unit
 
 
 def _clock(text: str, now: datetime) -> datetime | None:

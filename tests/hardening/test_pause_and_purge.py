@@ -28,6 +28,9 @@ NOON = datetime(2026, 5, 4, 12, 0)
         ("1h", datetime(2026, 5, 4, 13, 0)),
         ("90 m", datetime(2026, 5, 4, 13, 30)),
         ("2days", datetime(2026, 5, 6, 12, 0)),
+        ("45 Min", datetime(2026, 5, 4, 12, 45)),
+        ("1 week", datetime(2026, 5, 11, 12, 0)),
+        ("3 hrs", datetime(2026, 5, 4, 15, 0)),
         ("18:30", datetime(2026, 5, 4, 18, 30)),
         ("9:05", datetime(2026, 5, 5, 9, 5)),
         ("2026-06-01", datetime(2026, 6, 1)),
@@ -38,10 +41,20 @@ def test_a_pause_ends_when_its_words_say(text: str, until: datetime) -> None:
     assert moment(text, NOON) == int(until.timestamp())
 
 
-@pytest.mark.parametrize("text", ["soon", "1", "25:00", "2026-05-04", "2025-01-01", "-1h", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("soon", "1", "25:00", "2026-05-04", "2025-01-01", "-1h", "", "1month", "5 months"),
+        *("2 mice", "1 y", "0h", "0 days", "9" * 5_000 + "d", "99999-01-01", "0001-01-01", "1h 5"),
+    ],
+)
 def test_what_is_no_moment_to_come_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         moment(text, NOON)
+
+
+def test_a_pause_without_end_is_one_for_ever() -> None:
+    assert moment("99999999999999d", NOON) == FOR_EVER
 
 
 def test_a_damaged_pause_pauses_nothing(tmp_path: Path) -> None:
