@@ -22,9 +22,18 @@ _PLAIN_READ = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def ensure_private_dir(path: Path) -> Path:
-    """Create `path` (and parents) and make it 0700 whatever the umask; returns it."""
-    if not path.is_dir():
-        path.mkdir(parents=True, exist_ok=True)
+    """Create `path` and what is missing above it, each 0700 whatever the umask; returns it. A
+    folder that is there stays as it is."""
+    if path.is_dir():
+        return path
+    if path.parent != path:
+        ensure_private_dir(path.parent)
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
         path.chmod(0o700)
     return path
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import sys
 from collections.abc import Callable
@@ -11,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hook_sandbox import SESSION, HookSandbox
+
+from skill_learner import SkillEngine
+from skill_learner.cli.group import cli
+from skill_learner.config import SkillLearnerConfig
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,10 +64,44 @@ def test_whatever_the_umask_the_state_is_the_users_alone(
     finally:
         os.umask(before)
     (hooks.state / "hook.sh").chmod(0o600)  # written by the sandbox itself
-    paths = [path for path in hooks.state.rglob("*") if not path.is_symlink()]
+    paths = [path for path in all_below(hooks.state) if not path.is_symlink()]
     assert len(paths) > 30
     opened = {str(path): oct(path.stat().st_mode) for path in paths if path.stat().st_mode & 0o077}
     assert opened == {}
+
+
+def all_below(folder: Path) -> list[Path]:
+    return [folder, *folder.rglob("*")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permission bits")
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+@pytest.mark.parametrize(
+    "first", ["remember 'deploy needs a VPN'", "pause 1h", "review --detached", "reindex", "engine"]
+)
+def test_whatever_comes_first_makes_the_state_the_users_alone(
+    first: str, umask: int, hermetic_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = hermetic_home / "of the user"
+    place.mkdir(mode=0o755)
+    place.chmod(0o755)
+    state = place / "new" / "state"
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(state))
+    before = os.umask(umask)
+    try:
+        if first == "engine":
+            with SkillEngine(SkillLearnerConfig.load()) as engine:
+                engine.on_session_start("s")
+                engine.on_turn_complete([{"role": "user", "content": "deploy needs a VPN"}])
+        else:
+            assert CliRunner().invoke(cli, shlex.split(first)).exit_code == 0
+    finally:
+        os.umask(before)
+    assert place.stat().st_mode & 0o777 == 0o755
+    made = all_below(state.parent)
+    assert state in made
+    assert {str(path) for path in made if path.stat().st_mode & 0o077} == set()
 
 
 @pytest.mark.process
