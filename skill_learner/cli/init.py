@@ -48,6 +48,7 @@ def command(
     if provider is not None:
         _check_provider(provider)
     config = load(project_dir)
+    _check_command(config, provider)
     for warning in settings_warnings(target, scope, project_dir):
         warn(warning)
     report = install(
@@ -81,6 +82,20 @@ def _check_provider(name: str) -> None:
     known = ["auto", OFFLINE, *PROVIDERS]
     if name not in known:
         raise click.BadParameter(f"{name!r} is none of {', '.join(known)}", param_hint="--provider")
+
+
+def _check_command(config: SkillLearnerConfig, wanted: str | None) -> None:
+    """A `command` that is no words is said before anything is written; it may be set later."""
+    if not config.command.strip() or (wanted or config.provider) != "command":
+        return
+    from skill_learner.errors import ConfigError
+    from skill_learner.providers.command import split_command
+
+    try:
+        split_command(config.command)
+    except ConfigError as problem:
+        where = config.origins["command"]
+        raise ConfigError(f"{where}: {problem.message}", problem.hint) from problem
 
 
 def _settle_provider(config: SkillLearnerConfig, wanted: str | None, yes: bool) -> None:

@@ -172,7 +172,6 @@ _NEEDS = {
 
 def what_is_missing(name: str, config: ProviderSettings, env: Environment) -> str:
     """Why the provider cannot work here and now, in words for the user; "" when it seems to."""
-    import shlex
     import shutil
 
     if name == "openai" and _sdk_is_there(name) and (config.base_url or "OPENAI_BASE_URL" in env):
@@ -181,9 +180,16 @@ def what_is_missing(name: str, config: ProviderSettings, env: Environment) -> st
         return ""
     if not is_usable(name, config, env):
         return _NEEDS[name]
-    words = shlex.split(config.command) if name == "command" else []
-    found = not words or shutil.which(words[0], path=env.get("PATH"))
-    return "" if found else f"`command` starts {words[0]}, which is not found"
+    if name != "command":
+        return ""
+    from skill_learner.providers.command import split_command
+
+    try:
+        program = split_command(config.command)[0]
+    except ConfigError as problem:
+        return problem.message
+    found = shutil.which(program, path=env.get("PATH"))
+    return "" if found else f"`command` starts {program}, which is not found"
 
 
 def _sdk_is_there(name: str) -> bool:

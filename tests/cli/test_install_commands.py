@@ -167,6 +167,22 @@ def test_a_chosen_provider_that_cannot_work_yet_is_told(run: Run) -> None:
     assert reviewer_name(SkillLearnerConfig.load(), {}) == "offline"
 
 
+@pytest.mark.parametrize("given", [["--provider", "command"], []])
+def test_a_command_with_an_open_quote_is_refused_before_anything_is_written(
+    given: list[str], run: Run, project: Path, hermetic_home: Path
+) -> None:
+    file = user_settings_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("command: my-model 'open\n" + "provider: command\n" * (not given))
+    refused = run("init", "--target", "claude-code", *given, code=2).stderr
+    assert str(file) in refused
+    assert "close the quote" in refused
+    assert not (project / ".claude").exists()
+    assert not (hermetic_home / ".skill_learner").exists()
+    if not given:
+        assert "No closing quotation" in run("doctor", code=1).output
+
+
 @pytest.mark.parametrize("scope", [[], ["--user"], ["--local"]])
 def test_the_command_that_init_names_undoes_it(
     scope: list[str], run: Run, project: Path, hermetic_home: Path
