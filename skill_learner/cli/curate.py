@@ -10,7 +10,7 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_json, show_table
 from skill_learner.cli.settings import load
-from skill_learner.cli.skill_data import uses_of
+from skill_learner.cli.skill_data import counted_uses
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.models import ArchiveSkill, MergeSkills, ProposalSource, Skill
 
@@ -79,7 +79,7 @@ def _lives(
     from skill_learner.jobs import JobStore
 
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
-    uses = uses_of(config, skills)
+    uses = counted_uses(config, skills)
     lives = {}
     for skill in skills:
         changes = library.history(skill.name)

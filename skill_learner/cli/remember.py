@@ -40,7 +40,10 @@ def command(text: tuple[str, ...], name: str, when_to_use: str, as_json: bool) -
     scope = key_of(here)
     for known in library.list(states=("active", "candidate"), scope=scope):
         if known.body.strip() == body:
-            say(f"{known.name} says that already ({known.state})")
+            if as_json:
+                show_json(summary(known))
+            else:
+                say(f"{known.name} says that already ({known.state})")
             return
     skill = library.create(
         _draft(body, name, when_to_use),

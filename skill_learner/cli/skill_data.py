@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
 from skill_learner.cli.output import warn
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.errors import LibraryError
 from skill_learner.models import Skill
 from skill_learner.usage import OfferCount, SkillUse, UsageStore
+
+Told = TypeVar("Told")
 
 
 def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
@@ -31,8 +33,14 @@ def summary(skill: Skill, use: SkillUse | None = None) -> dict[str, Any]:
 
 
 def uses_of(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, SkillUse]:
-    """Uses by name, in editors and in Python programs, those of running sessions included. Counting
-    never makes a command fail."""
+    """As `counted_uses`; none, with a warning, where they cannot be had: what only shows them does
+    not fail for it."""
+    return _if_known(lambda: counted_uses(config, skills))
+
+
+def counted_uses(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, SkillUse]:
+    """Uses by name, in editors and in Python programs, those of running sessions included.
+    LibraryError while the counts cannot be had."""
     in_editors = _editor_uses(config, skills)
     own = config.library_paths.usage_db
     if own == config.paths.usage_db or not own.exists():
@@ -42,6 +50,14 @@ def uses_of(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[str, 
         name: _sum(in_editors.get(name), in_programs.get(name))
         for name in {**in_editors, **in_programs}
     }
+
+
+def _if_known(count: Callable[[], dict[str, Told]]) -> dict[str, Told]:
+    try:
+        return count()
+    except (LibraryError, OSError) as problem:
+        warn(f"uses are not known: {problem}")
+        return {}
 
 
 def _sum(one: SkillUse | None, other: SkillUse | None) -> SkillUse:
@@ -57,20 +73,16 @@ def _editor_uses(config: SkillLearnerConfig, skills: Collection[Skill]) -> dict[
     if not config.paths.journal_dir.exists() and not config.paths.usage_db.exists():
         return {}
     store = UsageStore(config.paths.usage_db)
-    try:
-        store.harvest_all(config.paths, {skill.name for skill in skills})
-        store.harvest_offers(config.paths.offered_dir)
-        return store.counts()
-    except sqlite3.Error as problem:
-        warn(f"{config.paths.usage_db}: uses are not known: {problem}")
-        return {}
+    store.harvest_all(config.paths, {skill.name for skill in skills})
+    store.harvest_offers(config.paths.offered_dir)
+    return store.counts()
 
 
 def offers_of(config: SkillLearnerConfig) -> dict[str, OfferCount]:
     """What came of offers and loads, by skill, as last counted by `uses_of`."""
     if not config.paths.usage_db.exists():
         return {}
-    return UsageStore(config.paths.usage_db).offers()
+    return _if_known(UsageStore(config.paths.usage_db).offers)
 
 
 def offer_data(offer: OfferCount | None) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from skill_learner.models import Skill
+from skill_learner.paths import StatePaths
 
 Run = Callable[..., Result]
 RunJson = Callable[..., Any]
@@ -32,6 +35,23 @@ def test_list_by_state(run: Run, run_json: RunJson, add_skill: Add) -> None:
     lines = run("list", "--all").stdout.splitlines()
     assert lines[0].split()[:2] == ["name", "state"]
     assert lines[1].startswith("build-site  active")
+
+
+@pytest.mark.parametrize("command", ["list", "stats", "show build-site"])
+def test_no_command_that_shows_uses_fails_when_they_cannot_be_had(
+    command: str, run: Run, add_skill: Add, state: StatePaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_skill("build-site")
+    state.journal_dir.mkdir()
+    run("list")
+    monkeypatch.setattr("skill_learner.usage._BUSY_SECONDS", 0.05)
+    with contextlib.closing(sqlite3.connect(state.usage_db, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        told = run(*command.split())
+        refused = run("curate", code=4)  # what was never used would be proposed for retirement
+    assert "uses are not known" in told.stderr
+    assert ("build-site" in told.stdout) == (command != "stats")
+    assert "locked" in refused.stderr
 
 
 def test_list_refuses_contradiction(run: Run) -> None:
@@ -93,6 +113,8 @@ def test_remember_says_once_what_it_knows(run: Run, run_json: RunJson) -> None:
     run("remember", "Run the migrations before the tests.")
     again = run("remember", "Run the migrations before the tests.").stdout
     assert "says that already" in again
+    known = run_json("remember", "Run the migrations before the tests.")
+    assert known == run_json("list", "--candidates")[0]
     assert len(run_json("list", "--candidates")) == 1
 
 
