@@ -36,7 +36,7 @@ def test_a_changed_file_is_held_until_the_user_approves_it(
     changed = library.get("bake-bread")
     assert bool(reasons_to_hold(library, changed)) is held
     assert fit_for_agents(library, [changed]) == ([] if held else [changed])
-    assert ("is not given to agents" in run("doctor", code=1).stdout) is held
+    assert ("is not given to agents" in run("doctor").stdout) is held
     run("approve", "bake-bread")
     assert fit_for_agents(library, [library.get("bake-bread")]) != []
     path.write_text(path.read_text() + f"\n{ORDER}\n")
@@ -50,6 +50,6 @@ def test_the_same_name_in_an_editors_folder_is_named(
     theirs = project / ".claude" / "skills" / "bake-bread"
     theirs.mkdir(parents=True)
     (theirs / "SKILL.md").write_text("---\nname: bake-bread\ndescription: mine\n---\nFlour.\n")
-    told = run("doctor", code=1).stdout
+    told = run("doctor").stdout
     assert str(theirs) in told
     assert "rename one of the two" in told
