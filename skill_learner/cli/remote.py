@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +18,7 @@ from skill_learner.remotes.settings import (
     TRUSTS,
     RemoteSettings,
     as_mapping,
+    checked_url,
     remote_settings,
     settings_of,
 )
@@ -47,9 +48,7 @@ def command() -> None:
 def add(name: str, url: str, scope: tuple[str, ...], tag: tuple[str, ...], **given: Any) -> None:
     """Add a remote: git+ssh://…, https://…, a path, or postgresql://… (without a password)."""
     load()
-    if url.startswith(("./", "../", "~")) or (url and Path(url).is_dir()):
-        url = str(Path(url).expanduser().resolve())
-    entry = {"url": url, "scope": list(scope), "tags": list(tag), **given}
+    entry = {"url": _as_kept(name, url), "scope": list(scope), "tags": list(tag), **given}
     settings = remote_settings({name: entry})[0]
     _rewrite(name, settings)
     say(f"{name}: added to {user_settings_file()}; `skill-learner sync {name}` syncs it now")
@@ -121,6 +120,23 @@ def remote_status(config: SkillLearnerConfig, settings: RemoteSettings) -> dict[
         "waiting": list(last.waiting),
         "uses": dict(last.uses),
     }
+
+
+def _as_kept(name: str, url: str) -> str:
+    """An address that means the same in every folder."""
+    from skill_learner.remotes.git_address import is_path
+
+    given = checked_url(url, f"remotes: {name}")
+    is_here = os.path.isdir(given)
+    if not is_here and (given.startswith("file://") or not is_path(given)):
+        return given
+    path = os.path.expanduser(given)
+    if path.startswith("~") and not is_here:
+        raise ConfigError(
+            f"remotes: {name}: nobody here has the folder {path.partition('/')[0]!r}",
+            "write the whole path, or ./ in front of it where that is its name",
+        )
+    return os.path.realpath(path)
 
 
 def _rewrite(name: str, settings: RemoteSettings | None) -> None:

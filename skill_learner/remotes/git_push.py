@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
-from skill_learner.remotes.git_address import compare_line, is_path
+from skill_learner.remotes.git_address import compare_line, pushes_to_folder
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
 
 _PROPOSED = "refs/proposed/"
@@ -65,7 +65,7 @@ class GitPush:
         options = ["--porcelain", "--no-verify", "--quiet"]
         if over is not None:
             options.append(f"--force-with-lease={ref}:{over}")
-        if is_path(self._address):
+        if pushes_to_folder(self._git, self._address):
             options.append(f"--receive-pack={NO_HOOKS_THERE}")
         try:
             self._git.run("push", *options, "--", self._address, f"{commit}:{ref}")

@@ -17,9 +17,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from skill_learner.errors import ConfigError
+from skill_learner.files import ON_WINDOWS
 
 DIRECTIONS = ("both", "pull", "push")
 TRUSTS = ("all", "reviewed", "none")
@@ -35,6 +36,10 @@ _OTHER_SECRETS = re.compile(
     r"|^[^:]*\bpassword\s*=",  # libpq's other form, "host=… password=…"
     re.IGNORECASE,
 )
+_WEB_SCHEMES = ("http", "https", "git+https", "git+http")
+_NAME_PARTS = re.compile(r"[A-Za-z0-9]+")
+_HELPER_FORM = re.compile(r"[A-Za-z0-9+.-]*::")
+_FILE_OF_A_HOST = re.compile(r"(?:git\+)?file://(?!/|localhost/)")
 _LIBRARY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LISTS: Mapping[str, tuple[str, ...]] = {"scope": (), "tags": (), "states": STATES, "pin": ()}
 _CHOICES: Mapping[str, tuple[str, ...]] = {"direction": DIRECTIONS, "trust": TRUSTS}
@@ -127,9 +132,9 @@ def _words(key: str, value: Any, where: str) -> tuple[str, ...]:
 
 
 def checked_url(url: str, where: str) -> str:
-    """The address of a remote; ConfigError for one that holds a password (which would be shown with
-    the settings) or that git would take for an option or a program to run. The message never
-    repeats the address."""
+    """The address of a remote; ConfigError for one that holds a password or token (which would be
+    shown with the settings), or that git would take for an option or a program to run, or for
+    another folder than the one meant. The message never repeats the address."""
     url = url.strip()
     if not url or url.startswith("-") or any(ord(c) < 32 or "\ud800" <= c < "\ue000" for c in url):
         raise ConfigError(
@@ -141,15 +146,34 @@ def checked_url(url: str, where: str) -> str:
     except ValueError:
         raise ConfigError(f"{where}: that is no address of a remote") from None
     asked = any(_SECRET_KEY.search(key) for key, _ in parse_qsl(parts.query))
-    secret = password or asked or _OTHER_SECRETS.search(url)
-    if secret or (parts.scheme in ("http", "https", "git+https", "git+http") and parts.username):
+    if password or asked or _OTHER_SECRETS.search(url):
         raise ConfigError(
             f"{where}: the address holds a password",
             "use ~/.pgpass, PGPASSWORD or PGSERVICE for PostgreSQL, a credential helper for git",
         )
-    if "::" in url.split("/", 1)[0]:
+    if parts.scheme in _WEB_SCHEMES and parts.username and _is_token(unquote(parts.username)):
+        raise ConfigError(
+            f"{where}: what stands in the address as user name looks like a token",
+            "write your user name there or nothing, and give the token to a credential helper",
+        )
+    if _HELPER_FORM.match(url):
         raise ConfigError(f"{where}: git's `helper::address` forms run programs; not allowed")
+    if _FILE_OF_A_HOST.match(url) and not ON_WINDOWS:  # git would leave out the host
+        raise ConfigError(
+            f"{where}: `file://` names a folder from the root on, on this machine",
+            "write `file:///folder/repository.git`, or the path alone",
+        )
     return url
+
+
+def _is_token(name: str) -> bool:
+    """Whether a user name is of a known form of tokens, or has a part that was drawn by lot."""
+    from skill_learner.learning.redaction.allow_list import is_hash, looks_secret
+    from skill_learner.learning.redaction.formats import token_findings
+
+    if any(token_findings(name)):
+        return True
+    return any(is_hash(part) or looks_secret(part, 16) for part in _NAME_PARTS.findall(name))
 
 
 def settings_of(remotes: Mapping[str, Any], name: str) -> RemoteSettings:

@@ -28,7 +28,6 @@ from remote_homes import (
 from skill_learner.errors import RemoteError
 from skill_learner.remote_wiring import build_sync
 from skill_learner.remotes import open_remote
-from skill_learner.remotes.git_address import address, compare_line
 from skill_learner.remotes.settings import RemoteSettings
 
 pytestmark = pytest.mark.process
@@ -580,30 +579,6 @@ def test_a_full_disk_on_push_is_a_note_and_nothing_is_lost(
         shutil.move(bare / "objects.real", bare / "objects")
     assert report.error
     assert words(one.sync(), "out") == {"later": "sent"}
-
-
-# -- addresses ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("url", "given"),
-    [
-        ("git+ssh://git@example.org/team/skills.git", "ssh://git@example.org/team/skills.git"),
-        ("git@example.org:team/skills.git", "git@example.org:team/skills.git"),
-        ("https://example.org/skills.git", "https://example.org/skills.git"),
-        ("git+file:///srv/skills.git", "/srv/skills.git"),
-        ("/srv/skills.git", "/srv/skills.git"),
-    ],
-)
-def test_addresses_are_what_git_takes(url: str, given: str) -> None:
-    assert address(url) == given
-
-
-def test_compare_lines_lead_to_the_difference() -> None:
-    wanted = "https://example.org/team/skills/compare/main...skill-learner/m-1"
-    for where in ("ssh://git@example.org/team/skills.git", "git@example.org:team/skills.git"):
-        assert compare_line(where, "main", "skill-learner/m-1") == wanted
-    assert compare_line("/srv/x.git", "main", "b") == "git log -p main..b (in /srv/x.git)"
 
 
 def test_another_branch_is_another_library(make_home: MakeHome) -> None:
