@@ -47,6 +47,8 @@ _SWITCHES = frozenset(
 """Variables with our prefix that are no settings: markers between our processes, test switches."""
 
 _UNSET = Path("<default>")
+_HERE = Path()
+"""The current folder, which is looked at only for a relative path: it may be gone."""
 
 
 class _PathSetting:
@@ -71,7 +73,7 @@ class _PathSetting:
     def __set__(self, instance: SkillLearnerConfig, value: str | os.PathLike[str]) -> None:
         if value is not _UNSET:
             _require_path(self._slot[1:], value, "argument")
-            value = absolute_path(value, Path.cwd())
+            value = absolute_path(value, _HERE)
         instance.__dict__[self._slot] = value
 
 
@@ -187,7 +189,7 @@ class SkillLearnerConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SkillLearnerConfig:
         """From plain values; relative paths count from the current folder."""
-        return cls(**_converted(values, "argument", Path.cwd()))
+        return cls(**_converted(values, "argument", _HERE))
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> SkillLearnerConfig:
@@ -220,7 +222,7 @@ class SkillLearnerConfig:
             layers.append((f"file {user_file}", given))
         environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
         layers.append(("environment", environment))
-        layers.append(("argument", _converted(arguments or {}, "argument", Path.cwd())))
+        layers.append(("argument", _converted(arguments or {}, "argument", _HERE)))
         project_file = project_dir / FILE_NAME if project_dir is not None else None
         if project_file is not None and project_file.is_file():
             mine = cls(**{key: value for _, layer in layers for key, value in layer.items()})
@@ -429,7 +431,7 @@ def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]
         key = name[len(prefix) :].lower()
         if key in kinds:
             if environ[name]:  # an empty variable counts as unset
-                result.update(_converted({key: environ[name]}, name, Path.cwd()))
+                result.update(_converted({key: environ[name]}, name, _HERE))
         elif near := _nearest(key, likeness=0.85):
             raise ConfigError(
                 f"environment: unknown setting {name}",

@@ -51,6 +51,9 @@ class LazyGroup(click.Group):
             ctx.exit(1)
         except OSError as problem:
             name = str(problem.filename or "")
+            if not name and _is_here_gone():
+                _complain("the folder that you are in is gone", "cd to one that exists")
+                ctx.exit(1)
             if name.endswith(DRAFT_SUFFIX) and problem.filename2:
                 name = str(problem.filename2)  # the draft is gone again
             place = f": {name}" if name else ""
@@ -65,6 +68,14 @@ class LazyGroup(click.Group):
                 "run it again with SKILL_LEARNER_DEBUG=1 for the place, and please report it",
             )
             ctx.exit(70)
+
+
+def _is_here_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _complain(message: str, hint: str) -> None:

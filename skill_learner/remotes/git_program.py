@@ -104,6 +104,7 @@ class GitProgram:
             return subprocess.Popen(
                 ["git", *_SETTINGS, f"--git-dir={self.repository}", *arguments],
                 env=_environment(),
+                cwd=self._folder(),
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -113,6 +114,15 @@ class GitProgram:
             raise RemoteUnavailableError(
                 f"git cannot be started: {error.strerror or error}", "Install git."
             ) from error
+
+    def _folder(self) -> Path | None:
+        """Where git is started: here, or, for git goes nowhere from a folder that is gone, beside
+        the repository."""
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            return self.repository.parent
+        return None
 
     def _too_slow(self, command: str) -> RemoteUnavailableError:
         return RemoteUnavailableError(f"git {command} did not end within {self._seconds:g} s")

@@ -72,6 +72,7 @@ def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> Non
 
 @pytest.mark.process
 def test_a_sync_shows_editors_what_a_killed_one_had_changed(
+def test_a_folder_that_is_gone_keeps_nobody_from_syncing(
     git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = home_maker(git_url, tmp_path)("one")
@@ -109,6 +110,14 @@ def test_what_can_be_done_about_a_fault_is_said_with_it(git_url: str, tmp_path: 
     run("sync")
     (Path(git_url) / "refs" / "heads" / "main").unlink()
     assert "name another one with `branch:`" in run("sync", code=8).output
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    run("remote", "add", "team", git_url, "--trust", "all")
+    assert "deploy" in run("sync").output
+    told = run("remote", "add", "team", "team.git", code=1).output
+    assert told == "error: the folder that you are in is gone\nhint: cd to one that exists\n"
 
 
 @pytest.mark.process
