@@ -41,7 +41,12 @@ class Reading:
         batch = _Batch(git, unreadable)
         self._batches = [batch]
         room = MOST_AT_ONCE
-        for name, blobs in _blobs(git, commit, sorted(tokens)).items():
+        found = _blobs(git, commit, sorted(tokens))
+        plain = _plain_files(git, commit) if not all(found.values()) else frozenset()
+        for name, blobs in found.items():
+            if name in plain:  # a README, say: no skill, or none any more
+                self.skills.append(RemoteSkill(name, "", None))
+                continue
             size, fault = _size_and_fault(name, blobs)
             if size > room and not fault:
                 fault = "too much at once"
@@ -130,6 +135,14 @@ def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list
         for start in range(0, len(others), _FEW):
             found.update(_blobs(git, commit, others[start : start + _FEW]))
     return found
+
+
+def _plain_files(git: GitProgram, commit: str) -> frozenset[str]:
+    """Names of what lies beside the folders of skills and is neither link nor other repository."""
+    raw = git.run("ls-tree", "-z", f"{commit}^{{tree}}", "--", f"{SKILLS}/")
+    entries = (entry.partition(b"\t") for entry in raw.split(b"\0"))
+    paths = (path for head, _, path in entries if head.startswith(b"100"))
+    return frozenset(p.decode("utf-8", "surrogateescape").rpartition("/")[2] for p in paths)
 
 
 class _EndlessError(Exception):

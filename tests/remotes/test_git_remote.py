@@ -379,6 +379,23 @@ def test_links_and_odd_names_are_refused_and_the_rest_is_taken(
     assert "linked" in one.state.note("refused")
 
 
+def test_a_file_beside_the_folders_of_skills_is_no_skill(make_home: MakeHome, clone: Clone) -> None:
+    one, two = both_with_deploy(make_home)
+    folder = clone()
+    for name in ("README.md", ".gitkeep", "LICENSE", "notes"):
+        (folder / "skills" / name).write_text("of people\n")
+    os.symlink("README.md", folder / "skills" / "link")
+    commit(folder)
+    assert words(one.sync()) == {"link": "refused"}
+    one.add("notes")
+    assert "not overwritten" in outcome(one.sync(), "notes").detail
+    shutil.rmtree(folder / "skills" / "deploy")
+    (folder / "skills" / "deploy").write_text("no folder any more\n")
+    commit(folder)
+    two.sync()
+    assert two.names("archived") == ["deploy"]
+
+
 def test_names_that_look_like_an_entry_of_git_stay_names(bare: Path, clone: Clone) -> None:
     folder = clone()
     posing = "100755 blob 0123456789abcdef 5\tskills"
