@@ -10,7 +10,7 @@ from pathlib import Path
 from skill_learner.errors import SkillLearnerError
 from skill_learner.models import Skill
 from skill_learner.remotes.last_syncs import LastSync, last_syncs
-from skill_learner.remotes.scope_names import ScopeNames
+from skill_learner.remotes.scope_names import ScopeNames, bears_a_tag
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
 from skill_learner.session_trace import Station, Surroundings, job_of
@@ -85,8 +85,7 @@ def _kept_by_settings(
     label = scopes.shared(skill.scope).removeprefix("project:")
     if settings.scope and label not in settings.scope:
         return f"skills of {label} do not travel", f"{at}.scope`"
-    tags = set(skill.metadata.get("tags", "").replace(",", " ").split())
-    if settings.tags and tags.isdisjoint(settings.tags):
+    if not bears_a_tag(skill.metadata, settings):
         return f"it bears none of the tags {', '.join(settings.tags)}", f"{at}.tags`"
     return "", ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,6 +47,18 @@ class ScopeNames:
 def wanted(shared: SharedSkill, settings: RemoteSettings) -> bool:
     """Whether the settings let a skill of this scope and these tags travel."""
     label = shared.scope.removeprefix("project:")
-    tags = shared.metadata.get("tags", "").replace(",", " ").split()
     in_scope = not settings.scope or "" in settings.scope or label in settings.scope
-    return in_scope and (not settings.tags or not set(tags).isdisjoint(settings.tags))
+    return in_scope and bears_a_tag(shared.metadata, settings)
+
+
+def bears_a_tag(metadata: Mapping[str, str], settings: RemoteSettings) -> bool:
+    """Whether `metadata.tags` holds one of those that the settings ask for, if they ask for any: as
+    words, with or without commas, or as a YAML list (which is kept as JSON text)."""
+    if not settings.tags:
+        return True
+    told = metadata.get("tags", "")
+    tags = set(told.replace(",", " ").split())
+    if told.startswith("["):
+        with contextlib.suppress(ValueError, RecursionError):
+            tags.update(item.strip() for item in json.loads(told) if isinstance(item, str))
+    return not tags.isdisjoint(settings.tags)
