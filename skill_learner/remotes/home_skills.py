@@ -153,6 +153,8 @@ class HomeSkills:
         if home.stored.parsed.uncarried:
             keys = ", ".join(home.stored.parsed.uncarried)
             return "keys of its front matter cannot be told apart: " + keys
+        if home.stored.parsed.lost:
+            return "text would be lost on the way: " + "; ".join(home.stored.parsed.lost)
         try:
             where = f"skill {shared.name!r}"
             for path in shared.attachments:

@@ -161,6 +161,9 @@ def read_shared(name: str, files: Files) -> SharedSkill:
     if parsed.uncarried:
         keys = ", ".join(parsed.uncarried)[:200]
         raise SkillFormatError(f"{where}: keys of its front matter cannot be told apart: {keys}")
+    if parsed.warnings and parsed.lost:
+        lost = "; ".join(parsed.lost)[:300]
+        raise SkillFormatError(f"{where}: mend its {SKILL_FILE}, or text would be lost: {lost}")
     if not parsed.description or not parsed.body.strip():
         raise SkillFormatError(f"{where}: a description and a text are needed")
     told |= _shown(parsed.metadata)  # what a person sees and edits in the repository counts

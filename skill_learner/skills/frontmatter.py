@@ -33,6 +33,13 @@ READ_CAP = 2 * 1024 * 1024
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
+_REFERENCE = re.compile(r"[ \t]*(?:&\S|\*[\w.-]+\s*$)")
+_NOT_UTF_8 = "bytes that are not UTF-8"
+_TWICE = "occurs twice; the last counts"
+_SKIPPED = "not YAML, skipped"
+_NO_MAP = "is not a map of keys"
+_ANCHOR = "is a YAML anchor or alias, which is not read"
+_LOSSES = (_NOT_UTF_8, _TWICE, _SKIPPED, _NO_MAP, _ANCHOR)
 _WRITTEN_KEYS = frozenset({"name", "description", "license", "metadata"})
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -64,6 +71,12 @@ class ParsedSkill(NamedTuple):
     def uncarried(self) -> list[str]:
         """Keys that would be lost if the file were written anew."""
         return sorted(set(self.fields) - _WRITTEN_KEYS - set(self.further))
+
+    @property
+    def lost(self) -> list[str]:
+        """Warnings of what stands in the file and would be gone, or be something else, if it were
+        written anew."""
+        return [note for note in self.warnings if any(words in note for words in _LOSSES)]
 
 
 def parse(data: bytes, path: str = "SKILL.md") -> ParsedSkill:
@@ -154,14 +167,14 @@ def _decode(data: bytes, path: str) -> tuple[str, tuple[str, ...]]:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return data.decode("utf-8", errors="replace"), (f"line {line}: bytes that are not UTF-8",)
+        return data.decode("utf-8", errors="replace"), (f"line {line}: {_NOT_UTF_8}",)
 
 
 def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     canonical = read_canonical(front)
     if canonical is not None:
         return canonical, ()
-    warnings = tuple(f"key {key!r} occurs twice; the last counts" for key in duplicate_keys(front))
+    warnings = tuple(f"key {key!r} {_TWICE}" for key in duplicate_keys(front))
     try:
         loaded = _load_yaml(front)
     except ValueError:
@@ -170,7 +183,7 @@ def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
     if loaded is None:
         return {}, (*warnings, "the front matter is empty")
     if not isinstance(loaded, dict):
-        return {}, (*warnings, "the front matter is not a map of keys")
+        return {}, (*warnings, f"the front matter {_NO_MAP}")
     return {_text(key): value for key, value in loaded.items()}, warnings
 
 
@@ -210,11 +223,13 @@ def _read_by_key(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
             f"{path}:{first_line}: the front matter is not YAML and holds no `key: value` line",
             "Write at least `name:` and `description:` between the `---` lines.",
         )
-    warnings = [f"line {number}: not YAML, skipped" for number in stray]
+    warnings = [f"line {number}: {_SKIPPED}" for number in stray]
     fields: dict[str, Any] = {}
     for block in blocks:
         fields[block.key], fault = _read_block(block)
-        if fault:
+        if fault and _REFERENCE.match(block.value):
+            warnings.append(f"line {block.line}: {block.key} {_ANCHOR}")
+        elif fault:
             warnings.append(f"line {block.line}: {block.key} is not valid YAML; read as plain text")
     return fields, tuple(warnings)
 
@@ -252,7 +267,8 @@ def _assemble(
         notes.append("no text below the front matter")
     metadata = fields.get("metadata", {})
     if not isinstance(metadata, dict):
-        notes.append("metadata is not a map of keys")
+        if _text(metadata).strip() not in NULL_TEXTS:
+            notes.append(f"metadata {_NO_MAP}")
         metadata = {}
     if has_hidden(name + _text(description) + body):
         notes.append("hidden characters (zero width or direction marks)")

@@ -15,7 +15,8 @@ from skill_learner.models import CreateSkill, PatchSkill
 from skill_learner.remotes.background import is_due
 from skill_learner.remotes.merging import merge, merge_lines
 from skill_learner.remotes.packed_skill import pack, unpack
-from skill_learner.remotes.scope_names import ScopeNames
+from skill_learner.remotes.scope_names import ScopeNames, wanted
+from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
 from skill_learner.skills.arriving_skill import SYNC, ArrivingSkill, NewSkill
 from skill_learner.skills.bulk import BulkIntake
@@ -123,6 +124,60 @@ def test_control_characters_never_reach_the_ledger() -> None:
     }
     read = read_shared("deploy", files)
     assert (read.by, read.origin) == ("x [2J ", " evil")
+
+
+def by_hand(front: str, body: bytes = b"Do it.\n") -> dict[str, SkillFileData]:
+    return {"SKILL.md": SkillFileData(f"---\n{front}\n---\n".encode() + body)}
+
+
+USE = "description: Use when it fails."
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (by_hand(USE, "Do caf\xe9.\n".encode("latin-1")), "line 4: bytes that are not UTF-8"),
+        (by_hand(f"{USE}\n{USE}"), "'description' occurs twice"),
+        (by_hand("description: &d Use when it fails."), "line 2: description is a YAML anchor"),
+        (by_hand(f"{USE}\nmetadata: &m\n  a: b"), "line 3: metadata is a YAML anchor"),
+        (by_hand(f"name: &n deploy\n{USE}\nlicense: *n"), "line 4: license is a YAML anchor"),
+        (by_hand(f"{USE}\nmetadata:\n  a: b: c"), "metadata is not a map"),
+        (by_hand(f"{USE}\nmetadata: [a]"), "metadata is not a map"),
+        (by_hand(f"- a\n{USE}"), "line 2: not YAML"),
+    ],
+)
+def test_a_file_of_which_something_would_be_lost_is_refused(
+    files: dict[str, SkillFileData], reason: str
+) -> None:
+    with pytest.raises(SkillFormatError, match="mend its SKILL") as raised:
+        read_shared("deploy", files)
+    assert reason in raised.value.message
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        by_hand(USE.replace(" ", " *Note*: ", 1)),
+        by_hand(f"{USE}\nmetadata:\nlicense: MIT & more"),
+        by_hand("description: |\n  Use when\n  it fails."),
+        by_hand("allowed-tools: Read"),
+        {"SKILL.md": SkillFileData("\ufeffDo it when it fails.\r\n".encode())},
+        {"SKILL.md": SkillFileData(f"---\n{USE}\n---\nDo it.\n".encode("utf-16"))},
+    ],
+)
+def test_a_file_that_only_looks_unlike_ours_is_taken(files: dict[str, SkillFileData]) -> None:
+    assert "it" in read_shared("deploy", files).body
+
+
+def test_tags_are_words_or_a_list() -> None:
+    settings = RemoteSettings("team", "/x", tags=("db", "two words"))
+    for line in ("deploy db", "deploy,db", "[deploy, db]", "\n  - x\n  - db", '["two words"]'):
+        files = by_hand(f"{USE}\nmetadata:\n  tags: {line}".replace("\n  -", "\n    -"))
+        assert wanted(read_shared("deploy", files), settings)
+    for line in ("deploy", "[deploy]", "two words", "[{a: db}]", "[db"):
+        files = by_hand(f"{USE}\nmetadata: {{}}")
+        shared = replace(read_shared("deploy", files), metadata={"tags": line})
+        assert not wanted(shared, settings)
 
 
 def test_scopes_are_names_on_the_way() -> None:

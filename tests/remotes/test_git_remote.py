@@ -120,6 +120,24 @@ def test_a_skill_that_a_person_wrote_arrives_and_line_ends_do_not_matter(
     assert git(folder, "log", "--oneline").count("\n") == 2
 
 
+def test_bytes_that_cannot_be_read_as_text_are_neither_taken_nor_sent(
+    make_home: MakeHome, clone: Clone
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    folder = clone()
+    write_skill(folder, "coffee", "---\ndescription: Use it.\n---\n\nA cafe.\n")
+    file = folder / "skills" / "coffee" / "SKILL.md"
+    file.write_bytes(file.read_bytes().replace(b"cafe", b"caf\xe9"))
+    commit(folder)
+    assert "line 5: bytes that are not UTF-8" in outcome(one.sync(), "coffee").detail
+    assert one.names() == ["deploy"]
+    home = Path(one.library.get("deploy").path)
+    home.write_bytes(home.read_bytes().replace(b"First", b"Premi\xe8re"))
+    assert "not UTF-8" in outcome(one.sync(), "deploy").detail
+    git(folder, "pull", "--quiet")
+    assert b"First" in (folder / "skills" / "deploy" / "SKILL.md").read_bytes()
+
+
 def test_files_of_others_in_the_repository_stay(make_home: MakeHome, clone: Clone) -> None:
     one = make_home("one")
     one.add("deploy")
