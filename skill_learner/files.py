@@ -57,6 +57,23 @@ def atomic_write(
             mode = target.stat().st_mode & 0o7777
         except OSError:
             mode = 0o600
+    with naming(path):
+        _replace_by_draft(target, data, mode, check)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An OSError within names this file: the user knows of no draft, and a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = os.fspath(path), None
+        raise
+
+
+def _replace_by_draft(
+    target: Path, data: bytes, mode: int, check: Callable[[], None] | None
+) -> None:
     import tempfile  # only writers pay for it
 
     descriptor, temporary = tempfile.mkstemp(

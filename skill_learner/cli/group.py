@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 from typing import Any
@@ -58,6 +59,8 @@ class LazyGroup(click.Group):
                 name = str(problem.filename2)  # the draft is gone again
             place = f": {name}" if name else ""
             hint = "see what stands there and whether you may write it, then run this again"
+            if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+                hint = "make room on that disk, then run this again"
             _complain(f"{problem.strerror or problem}{place}", hint if name else "")
             ctx.exit(1)
         except Exception as problem:

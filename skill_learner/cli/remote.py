@@ -141,7 +141,7 @@ def _as_kept(name: str, url: str) -> str:
 
 def _rewrite(name: str, settings: RemoteSettings | None) -> None:
     """Change the user's settings file, if reading it back gives exactly what was meant."""
-    from skill_learner.files import atomic_write, ensure_private_dir
+    from skill_learner.files import atomic_write, ensure_private_dir, naming
     from skill_learner.remotes.settings_text import with_remote, without_remote
 
     file = user_settings_file()
@@ -156,7 +156,8 @@ def _rewrite(name: str, settings: RemoteSettings | None) -> None:
         text = without_remote(text, name)
     ensure_private_dir(file.parent)
     draft = file.with_name(f".{file.name}.draft")
-    atomic_write(draft, text.encode(), 0o600)
+    with naming(file):
+        atomic_write(draft, text.encode(), 0o600)
     try:
         after = read_settings_file(draft)
     finally:

@@ -49,6 +49,11 @@ def raising(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (ConfigError("a.yaml:3: bad", "write it so"), 2, "error: a.yaml:3: bad\nhint: write it so"),
         (PermissionError(13, "Permission denied", "/x/y"), 1, "error: Permission denied: /x/y"),
+        (
+            OSError(28, "No space left", "/x/y"),
+            1,
+            "No space left: /x/y\nhint: make room on that disk",
+        ),
         (TimeoutError("/x.lock is locked"), 1, "hint: another skill-learner is at work"),
         (RuntimeError("odd\x1b[2J"), 70, "error: unexpected RuntimeError: odd�[2J"),
     ],
