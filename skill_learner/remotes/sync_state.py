@@ -9,44 +9,15 @@ import contextlib
 import json
 import re
 import secrets
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from skill_learner.errors import RemoteError
-from skill_learner.files import atomic_write, ensure_private_dir
-from skill_learner.remotes.damaged_state import is_damage, set_aside
+from skill_learner.files import atomic_write
 from skill_learner.remotes.protocol import CounterKey
+from skill_learner.remotes.state_database import StateDatabase
 from skill_learner.sqlite_rows import insert_rows
 
-_PAIR = """name TEXT NOT NULL, local TEXT NOT NULL, token TEXT NOT NULL,
-    base BLOB NOT NULL, local_hash TEXT NOT NULL, local_state TEXT NOT NULL,
-    local_scope TEXT NOT NULL, born TEXT NOT NULL, parked TEXT NOT NULL, parked_home TEXT NOT NULL,
-    parked_as TEXT NOT NULL, parked_base BLOB NOT NULL"""
-_SCHEMA = f"""
-PRAGMA page_size = 16384; -- of a new file: a packed skill fits, so no row needs a page of its own
-PRAGMA journal_mode = WAL;
-CREATE TABLE IF NOT EXISTS pairs (
-    remote TEXT NOT NULL, {_PAIR},
-    PRIMARY KEY (remote, name)) WITHOUT ROWID;
-CREATE UNIQUE INDEX IF NOT EXISTS pairs_local ON pairs (remote, local);
-CREATE TABLE IF NOT EXISTS sent (
-    remote TEXT NOT NULL, digest TEXT NOT NULL, {_PAIR},
-    PRIMARY KEY (remote, name, digest)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS seen (
-    remote TEXT NOT NULL, local TEXT NOT NULL, stamp TEXT NOT NULL, held TEXT NOT NULL,
-    PRIMARY KEY (remote, local)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS lineage (
-    local TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (local, text)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS counters (
-    remote TEXT NOT NULL, machine TEXT NOT NULL, skill TEXT NOT NULL, kind TEXT NOT NULL,
-    value INTEGER NOT NULL, PRIMARY KEY (remote, machine, skill, kind)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS notes (
-    remote TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (remote, key)) WITHOUT ROWID;
-PRAGMA user_version = 2;
-"""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
 
@@ -82,64 +53,70 @@ class SyncState:
     """The memory of one remote (and, shared by all, of this machine's label and lineages)."""
 
     def __init__(self, db: Path, remote: str) -> None:
-        self._db = db
+        self._db = StateDatabase(db)
         self._remote = remote
-        self._connection: sqlite3.Connection | None = None
 
     @property
     def machine(self) -> str:
         """A label for this machine that tells nothing about it. It is kept in a file outside this
         folder, too, beside the uses that it counts: under another one they would count twice."""
-        beside = self._db.parent.with_name("machine")
+        beside = self._db.file.parent.with_name("machine")
         made = f"m-{secrets.token_hex(4)}"
         with contextlib.suppress(OSError, ValueError):
             kept = beside.read_text(encoding="ascii").strip()
             made = kept if _LABEL.fullmatch(kept) else made
-        with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO notes VALUES ('', 'machine', ?)", (made,))
-            row = connection.execute(
-                "SELECT value FROM notes WHERE remote = '' AND key = 'machine'"
-            ).fetchone()
-        if row[0] != made or not beside.exists():
+        row = self._kept_label()
+        if row is None:
+            with self._db.transaction() as connection:
+                connection.execute("INSERT OR IGNORE INTO notes VALUES ('', 'machine', ?)", (made,))
+                row = self._kept_label()
+        label = str(row[0]) if row else made
+        if label != made or not beside.exists():
             with contextlib.suppress(OSError):
-                atomic_write(beside, f"{row[0]}\n".encode(), 0o600)
-        return str(row[0])
+                atomic_write(beside, f"{label}\n".encode(), 0o600)
+        return label
+
+    def _kept_label(self) -> tuple[str] | None:
+        asked = "SELECT value FROM notes WHERE remote = '' AND key = 'machine'"
+        with self._db.reading() as connection:
+            row: tuple[str] | None = connection.execute(asked).fetchone()
+        return row
 
     def at_once(self) -> contextlib.AbstractContextManager[object]:
         """What is saved within is saved when the block ends well, all or none of it."""
-        return self._transaction()
+        return self._db.transaction()
 
     def pairs(self) -> dict[str, Pair]:
         """By the remote's name."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM pairs WHERE remote = ?", (self._remote,)
             ).fetchall()
         return {row[0]: Pair(*row) for row in rows}
 
     def save_pairs(self, pairs: Iterable[Pair]) -> None:
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             into = f"INSERT OR REPLACE INTO pairs (remote, {_COLUMNS})"
             insert_rows(connection, into, [(self._remote, *pair) for pair in pairs])
 
     def sent(self) -> dict[tuple[str, str], Pair]:
         """What a push carried of which nobody knows yet whether it was accepted: by the remote's
         name and the digest, the pair as it is once it was."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute(
                 f"SELECT digest, {_COLUMNS} FROM sent WHERE remote = ?", (self._remote,)
             ).fetchall()
         return {(row[1], row[0]): Pair(*row[1:]) for row in rows}
 
     def save_sent(self, pairs: Mapping[tuple[str, str], Pair]) -> None:
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             into = f"INSERT OR REPLACE INTO sent (remote, digest, {_COLUMNS})"
             rows = [(self._remote, key[1], *pair) for key, pair in pairs.items()]
             insert_rows(connection, into, rows)
 
     def forget_sent(self, names: Iterable[str]) -> None:
         """Once a version of these is accepted, no earlier push of them can land any more."""
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             connection.executemany(
                 "DELETE FROM sent WHERE remote = ? AND name = ?",
                 [(self._remote, name) for name in names],
@@ -147,7 +124,7 @@ class SyncState:
 
     def seen(self) -> dict[str, tuple[str, str]]:
         """For home skills without need of a push, by their key: stamp, and why it is held back."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute(
                 "SELECT local, stamp, held FROM seen WHERE remote = ?", (self._remote,)
             ).fetchall()
@@ -155,7 +132,7 @@ class SyncState:
 
     def save_seen(self, seen: Mapping[str, tuple[str, str]], gone: Iterable[str] = ()) -> None:
         """What bears a name that is no UTF-8, or has a file with one, is looked at each time."""
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             rows = [
                 (self._remote, local, *told)
                 for local, told in seen.items()
@@ -169,7 +146,7 @@ class SyncState:
 
     def parked(self) -> list[Pair]:
         """Pairs of which two versions wait for the user."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM pairs WHERE remote = ? AND parked != ''", (self._remote,)
             ).fetchall()
@@ -178,7 +155,7 @@ class SyncState:
     def arrived(self, known: Callable[[str], bool]) -> list[tuple[str, Pair]]:
         """Remote and pair of every skill that first came from one, whichever it is, and whose local
         name is not known."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             names = connection.execute(
                 "SELECT remote, name, local FROM pairs WHERE born = 'remote'"
             ).fetchall()
@@ -193,17 +170,17 @@ class SyncState:
 
     def lineage(self, local: str) -> tuple[str, ...]:
         """Hashes of the texts that a home skill is known to have had."""
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute("SELECT text FROM lineage WHERE local = ?", (local,))
             return tuple(row[0] for row in rows)
 
     def save_lineage(self, texts: Mapping[str, Iterable[str]]) -> None:
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             rows = [(local, text) for local, many in texts.items() for text in many]
             insert_rows(connection, "INSERT OR IGNORE INTO lineage", rows)
 
     def counters(self) -> dict[CounterKey, int]:
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             rows = connection.execute(
                 "SELECT machine, skill, kind, value FROM counters WHERE remote = ?",
                 (self._remote,),
@@ -212,7 +189,7 @@ class SyncState:
 
     def save_counters(self, counters: Mapping[CounterKey, int]) -> None:
         """Take in counters; one that is known already never goes down."""
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             connection.executemany(
                 "INSERT INTO counters VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
                 " SET value = max(value, excluded.value)",
@@ -220,14 +197,14 @@ class SyncState:
             )
 
     def note(self, key: str) -> str:
-        with self._transaction() as connection:
+        with self._db.reading() as connection:
             row = connection.execute(
                 "SELECT value FROM notes WHERE remote = ? AND key = ?", (self._remote, key)
             ).fetchone()
         return str(row[0]) if row else ""
 
     def save_notes(self, notes: Mapping[str, object]) -> None:
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             connection.executemany(
                 "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)",
                 [
@@ -238,61 +215,13 @@ class SyncState:
 
     def forget(self) -> None:
         """Drop all that is known of this remote."""
-        with self._transaction() as connection:
+        with self._db.transaction() as connection:
             for table in ("pairs", "sent", "seen", "counters", "notes"):
                 connection.execute(f"DELETE FROM {table} WHERE remote = ?", (self._remote,))
 
     def of_a_stranger(self) -> SyncState:
         """The memory of a remote of which nothing is known; nothing is to be saved in it."""
-        return SyncState(self._db, "")
+        return SyncState(self._db.file, "")
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        if self._connection is not None and self._connection.in_transaction:
-            yield self._connection  # which ends with the one around it
-            return
-        try:
-            connection = self._open()
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-        except sqlite3.DatabaseError as error:
-            damaged = is_damage(error)
-            self.close()
-            if damaged:
-                set_aside(self._db)
-            raise RemoteError(
-                f"{self._db}: {error}",
-                "A damaged file is set aside: the next sync compares everything again.",
-            ) from error
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            ensure_private_dir(self._db.parent)
-            try:
-                self._connection = self._connected()
-            except sqlite3.DatabaseError as error:
-                if not is_damage(error):
-                    raise
-                set_aside(self._db)
-                self._connection = self._connected()
-        return self._connection
-
-    def _connected(self) -> sqlite3.Connection:
-        self._db.touch(mode=0o600)
-        connection = sqlite3.connect(
-            self._db, timeout=30, isolation_level=None, check_same_thread=False
-        )
-        try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] < 2:
-                connection.executescript(_SCHEMA)
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        self._db.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from remote_homes import MakeHome, both_with_deploy, outcome, words
 
 from skill_learner.cli.check_remotes import check_remotes
 from skill_learner.cli.group import cli
+from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import SkillFileData
 from skill_learner.remotes import open_remote
 from skill_learner.remotes.last_syncs import last_syncs
 from skill_learner.remotes.protocol import OutgoingSkill
+from skill_learner.remotes.sync_state import SyncState
 from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
 
@@ -178,3 +181,33 @@ def _remembered(home: Any) -> list[str]:
 
 def _last(home: Any) -> Any:
     return last_syncs(home.config.paths.remotes_dir / "state.sqlite", ["team"])[0]
+
+
+def test_who_only_reads_waits_for_nobody_who_writes(tmp_path: Path) -> None:
+    state, other = (SyncState(tmp_path / "state.sqlite", "team") for _ in range(2))
+    state.save_notes({"cursor": "before"})
+    assert other.note("cursor") == "before"
+    with state.at_once():
+        state.save_notes({"cursor": "now"})
+        assert other.note("cursor") == "before"
+    assert other.note("cursor") == "now"
+
+
+@pytest.mark.parametrize(
+    ("error", "step"),
+    [
+        (sqlite3.OperationalError("database or disk is full"), "Make room"),
+        (sqlite3.OperationalError("attempt to write a readonly database"), "may write that file"),
+        (sqlite3.OperationalError("database is locked"), "try again"),
+        (sqlite3.OperationalError("unable to open database file"), "that folder"),
+        (sqlite3.DatabaseError("file is not a database"), "set aside"),
+    ],
+)
+def test_each_fault_of_what_is_remembered_has_its_next_step(
+    error: sqlite3.Error, step: str, tmp_path: Path
+) -> None:
+    state = SyncState(tmp_path / "state.sqlite", "team")
+    with pytest.raises(RemoteError) as raised, state.at_once():
+        raise error
+    assert step in raised.value.hint
+    assert (tmp_path / "state.sqlite").exists() == (step != "set aside")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import shutil
 import subprocess
@@ -11,10 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from remote_homes import Home, empty_repository, home_maker, unsound, words
 from small_disks import mount_small, unmount_small
 
+from skill_learner.cli.group import cli
+from skill_learner.config import user_settings_file
 from skill_learner.errors import SkillLearnerError
+from skill_learner.remotes.sync_state import SyncState
 
 pytestmark = pytest.mark.process
 WORDS = "first second third check deploy server branch again port step log read".split()
@@ -155,3 +160,52 @@ def own_by(postgres_server: object) -> Callable[[Path], None]:
         shutil.chown(path, status.st_uid, status.st_gid)
 
     return give
+
+
+def cli_run(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_what_is_remembered_is_told_on_a_disk_that_cannot_be_written(
+    small_disk: SmallDisk, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_disk.resize("4m")
+    monkeypatch.setenv("HOME", str(small_disk.folder))
+    one = home_maker(str(bare), tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    cli_run("remote", "add", "team", str(bare), "--trust", "all")
+    cli_run("sync")
+    told = [cli_run("remote", "list"), cli_run("status")]
+    settings = str(user_settings_file())
+    filler = small_disk.folder / "filler"
+    _fill(filler)
+    assert [cli_run("remote", "list"), cli_run("status")] == told
+    assert "nothing to do" in cli_run("sync", "--dry-run")
+    assert "the disk may be full" in cli_run("sync", code=8)
+    for command in (("remove", "team"), ("add", "other", str(bare))):
+        output = cli_run("remote", *command, code=1)
+        assert f"No space left on device: {settings}\nhint: make room" in output
+    filler.unlink()
+    gc.collect()  # what a command left open would be in the way
+    _run("mount", "-o", "remount,ro", str(small_disk.folder))
+    assert [cli_run("remote", "list"), cli_run("status")] == told
+    assert f"Read-only file system: {settings}" in cli_run("remote", "remove", "team", code=1)
+
+
+def test_what_a_killed_process_left_to_be_put_in_place_is_read_on_a_full_disk(
+    small_disk: SmallDisk,
+) -> None:
+    small_disk.resize("4m")
+    db = small_disk.folder / "state.sqlite"
+    state = SyncState(db, "team")
+    state.save_notes({"error": "none"})
+    state.save_notes({"error": "of the log"})
+    left = {end: db.with_name(f"state.sqlite{end}").read_bytes() for end in ("", "-wal")}
+    state.close()
+    for end, data in left.items():
+        db.with_name(f"state.sqlite{end}").write_bytes(data)
+    _fill(small_disk.folder / "filler")
+    assert SyncState(db, "team").note("error") == "of the log"
