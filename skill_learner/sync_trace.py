@@ -1,4 +1,4 @@
-"""The last station of `why`, where a library has remotes: whether a skill travelled, or stays."""
+"""The stations of `why` where a library has remotes: whether a skill travelled, stays, or came."""
 
 from __future__ import annotations
 
@@ -31,6 +31,29 @@ def sync_stations(
         there = _names_there(db, settings.name)
         for skill in skills:
             yield _station(settings, last, skill, scopes, skill.name in there, told)
+
+
+def skill_stations(
+    db: Path,
+    remotes: Sequence[RemoteSettings],
+    name: str,
+    skill: Skill | None,
+    scopes: ScopeNames,
+    told: Told = time.ctime,
+) -> Iterator[Station]:
+    """What is remembered of a name, by remote. skill: the one here that bears it, where there is
+    one that can be read; a remote may have one that was not taken."""
+    for settings in remotes:
+        (last,) = last_syncs(db, [settings.name])
+        again = f"skill-learner sync {settings.name}"
+        if skill is not None:
+            yield from sync_stations(db, [settings], [skill], scopes, told)
+        elif name in last.held:
+            what = f"{settings.name}: {name} stays at home: {last.held[name]}"
+            yield Station("sync", "stopped", what, f"mend it, then {again}")
+        if name in last.refused:
+            what = f"{settings.name}: its {name} was not taken: {last.refused[name]}"
+            yield Station("sync", "stopped", what, f"mend it there, then {again}")
 
 
 def skills_written(around: Surroundings, journal: Path) -> list[Skill]:

@@ -1,4 +1,4 @@
-"""`skill-learner why`: what became of one session, and why."""
+"""`skill-learner why`: what became of one session, or of one skill, and why."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from skill_learner.cli.settings import key_of, load, project_dir_option, root_of
 from skill_learner.config import SkillLearnerConfig
 
 if TYPE_CHECKING:
+    from skill_learner.remotes.scope_names import ScopeNames
+    from skill_learner.remotes.settings import RemoteSettings
     from skill_learner.session_trace import Station, Surroundings
 
 
@@ -22,35 +24,77 @@ if TYPE_CHECKING:
 @json_option
 def command(session: str, project_dir: Path, as_json: bool) -> None:
     """Follow a session from the hook to the skill, to the step where it stopped, and say what would
-    change it. SESSION is an id, the beginning of one, or `last` of this project."""
+    change it. SESSION is an id, the beginning of one, or `last` of this project; for the name of a
+    skill, whether it is shared by the remotes, and what keeps it from that."""
+    from skill_learner.errors import JobError
     from skill_learner.session_trace import find_session, trace
 
     config = load(project_dir)
     around = surroundings(config, project_dir)
-    journal = find_session(around, session)
+    try:
+        journal = find_session(around, session)
+    except JobError:
+        stations = _of_skill(config, around, session)
+        if not stations:
+            raise
+        _show({"skill": session}, stations, as_json)
+        return
     stations = trace(around, journal)
     if config.remotes and journal is not None:
         stations += _synced(config, around, journal)
+    _show({"session": journal.stem if journal else ""}, stations, as_json)
+
+
+def _show(about: dict[str, str], stations: list[Station], as_json: bool) -> None:
     if as_json:
-        name = journal.stem if journal else ""
-        show_json({"session": name, "stations": [asdict(station) for station in stations]})
+        show_json({**about, "stations": [asdict(station) for station in stations]})
         return
-    if journal is not None:
-        say(f"session {journal.stem}")
+    for kind, name in about.items():
+        if name:
+            say(f"{kind} {name}")
     rows = [(item.step, item.result, item.what, item.change) for item in stations]
     show_table(("step", "result", "what", "what would change it"), rows)
 
 
+def _of_skill(config: SkillLearnerConfig, around: Surroundings, name: str) -> list[Station]:
+    """What is known of a skill of that name, here and at the remotes; empty for nothing."""
+    from skill_learner.errors import LibraryError, SkillLearnerError
+    from skill_learner.session_trace import Station
+    from skill_learner.sync_trace import skill_stations
+
+    skill, stations = None, []
+    try:
+        skill = around.get_skill(name)
+    except LibraryError:  # there is none
+        pass
+    except SkillLearnerError as problem:
+        stations.append(Station("file", "stopped", problem.message, problem.hint))
+    else:
+        told = f"skill-learner history {name}"
+        stations.append(Station("file", "ok", f"{skill.path}: {skill.state}", told))
+    if config.remotes:
+        stations += skill_stations(*_memory(config), name, skill, _scopes(config), when)
+    return stations
+
+
 def _synced(config: SkillLearnerConfig, around: Surroundings, journal: Path) -> list[Station]:
-    from skill_learner.project import list_projects
-    from skill_learner.remotes.scope_names import ScopeNames
-    from skill_learner.remotes.settings import remote_settings
     from skill_learner.sync_trace import skills_written, sync_stations
 
-    db = config.library_paths.remotes_dir / "state.sqlite"
-    scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
     skills = skills_written(around, journal)
-    return list(sync_stations(db, remote_settings(config.remotes), skills, scopes, when))
+    return list(sync_stations(*_memory(config), skills, _scopes(config), when))
+
+
+def _memory(config: SkillLearnerConfig) -> tuple[Path, list[RemoteSettings]]:
+    from skill_learner.remotes.settings import remote_settings
+
+    return config.library_paths.remotes_dir / "state.sqlite", remote_settings(config.remotes)
+
+
+def _scopes(config: SkillLearnerConfig) -> ScopeNames:
+    from skill_learner.project import list_projects
+    from skill_learner.remotes.scope_names import ScopeNames
+
+    return ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
 
 
 def surroundings(config: SkillLearnerConfig, project_dir: Path) -> Surroundings:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from remote_homes import MakeHome, home_maker
+from remote_homes import MakeHome, git, home_maker
 
 from skill_learner.cli.group import cli
 from skill_learner.config import user_settings_file
@@ -71,8 +71,53 @@ def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-def test_a_sync_shows_editors_what_a_killed_one_had_changed(
+def test_why_tells_of_a_skill_by_its_name(git_url: str, tmp_path: Path) -> None:
+    one = home_maker(git_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    person = tmp_path / "person"
+    git(tmp_path, "clone", "--quiet", git_url, str(person))
+    (person / "skills" / "broken").mkdir()
+    (person / "skills" / "broken" / "SKILL.md").write_text("---\n")
+    git(person, "add", "--all")
+    git(person, "commit", "--quiet", "-m", "by hand")
+    git(person, "push", "--quiet")
+    run("remote", "add", "team", git_url, "--trust", "all")
+    key = "AKIA" + "QYLPMN5HHHFPZZZZ"
+    run("remember", "--name", "secret", "--when", "Use when the login of the shop fails.", "Try.")
+    run("approve", "secret")
+    file = Path(run_json("show", "secret")["path"])
+    file.write_text(file.read_text() + f"\n{key}\n")
+    run("sync")
+    assert "team: deploy is shared" in run("why", "deploy").output
+    assert "team: secret stays at home: it holds" in run("why", "secret").output
+    assert "team: its broken was not taken: " in run("why", "broken").output
+    assert [s["step"] for s in run_json("why", "deploy")["stations"]] == ["file", "sync"]
+    assert "no session 'nothing' was recorded" in run("why", "nothing", code=6).output
+    file.write_bytes(b"")
+    run("sync")
+    assert "the file is empty" in run("why", "secret").output
+
+
+@pytest.mark.process
 def test_a_folder_that_is_gone_keeps_nobody_from_syncing(
+    git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = home_maker(git_url, tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    run("remote", "add", "team", git_url, "--trust", "all")
+    assert "deploy" in run("sync").output
+    told = run("remote", "add", "team", "team.git", code=1).output
+    assert told == "error: the folder that you are in is gone\nhint: cd to one that exists\n"
+
+
+@pytest.mark.process
+def test_a_sync_shows_editors_what_a_killed_one_had_changed(
     git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = home_maker(git_url, tmp_path)("one")
@@ -110,14 +155,6 @@ def test_what_can_be_done_about_a_fault_is_said_with_it(git_url: str, tmp_path: 
     run("sync")
     (Path(git_url) / "refs" / "heads" / "main").unlink()
     assert "name another one with `branch:`" in run("sync", code=8).output
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    here.rmdir()
-    run("remote", "add", "team", git_url, "--trust", "all")
-    assert "deploy" in run("sync").output
-    told = run("remote", "add", "team", "team.git", code=1).output
-    assert told == "error: the folder that you are in is gone\nhint: cd to one that exists\n"
 
 
 @pytest.mark.process
