@@ -46,7 +46,7 @@ class GitRemote:
 
     def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
         head = self._remote_head()
-        if not head and not cursor:
+        if not head and not cursor and self._branch == RemoteSettings.branch:
             self._require_no_other()
         if head == cursor:
             self._head = self._head or (head if head and self._has(head) else "")
@@ -146,7 +146,8 @@ class GitRemote:
         return ""
 
     def _require_no_other(self) -> None:
-        """RemoteError where the branch is missing beside others: theirs may be meant."""
+        """RemoteError where the branch that nobody named is missing beside others: one of them may
+        be meant."""
         raw = self._git.run("ls-remote", "--heads", "--refs", "--", self._address)
         refs = [line.partition("\t")[2] for line in raw.decode("utf-8", "replace").splitlines()]
         names = [ref.removeprefix("refs/heads/") for ref in refs]
