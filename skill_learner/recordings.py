@@ -1,24 +1,27 @@
 """What was recorded of sessions, and taking it away: journals and everything made from them.
 
-The library, installs, consent and the ledger of what was spent are no recordings.
+The library, how often its skills were used, installs, consent and the ledger of what was spent are
+no recordings.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner import tally
 from skill_learner.conversation import files_of_session
 from skill_learner.errors import JobError
-from skill_learner.files import atomic_write, locked
-from skill_learner.jobs import JobStore
+from skill_learner.files import locked
+from skill_learner.jobs import Job, JobStore
 from skill_learner.journal import journal_files, journal_path, read_journal
 from skill_learner.journal_retention import remove_journal
 from skill_learner.paths import StatePaths, safe_file_name
+from skill_learner.pipeline.requests import read_request, request_files
+from skill_learner.pipeline.sequences import forget_sequences
 
 _FOR_EVER = float("inf")
 
@@ -26,7 +29,8 @@ _FOR_EVER = float("inf")
 @dataclass(frozen=True)
 class Chosen:
     """Which recordings: of these project keys (with what a project was called before), of one
-    session, older than unix seconds `before`. Without any of them, all."""
+    session, older than unix seconds `before`; what is named together holds together. Without any
+    of them, all."""
 
     keys: frozenset[str] = frozenset()
     session: str = ""
@@ -34,7 +38,18 @@ class Chosen:
 
     @property
     def is_all(self) -> bool:
-        return not self.keys and not self.session and self.before == _FOR_EVER
+        return self.is_anybodys and self.before == _FOR_EVER
+
+    @property
+    def is_anybodys(self) -> bool:
+        """Of whichever project and session."""
+        return not self.keys and not self.session
+
+    def has(self, key: str, session: str) -> bool:
+        """Whether what tells its project and session is of the chosen ones."""
+        return (not self.keys or key in self.keys) and (
+            not self.session or safe_file_name(session) == safe_file_name(self.session)
+        )
 
 
 @dataclass
@@ -65,23 +80,17 @@ def purge_recordings(paths: StatePaths, chosen: Chosen, *, dry_run: bool = False
 def _purge(paths: StatePaths, chosen: Chosen, done: Purged, dry_run: bool) -> None:
     journals = [path for path in journal_files(paths) if _journal_is_chosen(paths, path, chosen)]
     keys = {key for path in journals for key in _keys_of(path)}
-    names = {path.stem for path in journals}
     if not dry_run:
         journals = [p for p in journals if remove_journal(paths, p, unless_since=chosen.before)]
     done.add("journals", len(journals))
-    jobs = JobStore(paths)
-    if paths.jobs_dir.is_dir():
-        gone = jobs.forget(
-            lambda job: (
-                safe_file_name(job.session) in names
-                or (bool(chosen.keys) and job.project_key in chosen.keys)
-                or (not chosen.keys and not chosen.session and job.updated < chosen.before)
-            ),
-            dry_run=dry_run,
-        )
-        done.add("reviews on record", gone)
-    _remove_files(_files_of(paths, chosen), done, dry_run)
-    _forget_sequences(paths, chosen, done, dry_run)
+    sessions = {path.stem for path in journals}
+    sessions |= _forget_jobs(paths, chosen, sessions, done, dry_run)
+    if chosen.session:
+        sessions.add(safe_file_name(chosen.session))
+    files = [*_files_of_sessions(paths, chosen, sessions), *_files_of(paths, chosen)]
+    _remove_files(_older(files, chosen.before), done, dry_run)
+    memories = forget_sequences(paths, chosen.has, before=chosen.before, dry_run=dry_run)
+    done.add("command memories", memories)
     if dry_run:
         return
     if chosen.is_all:
@@ -105,46 +114,72 @@ def _keys_of(path: Path) -> set[str]:
     return {record.project_key for record in read_journal(path).records}
 
 
-def _files_of(paths: StatePaths, chosen: Chosen) -> list[tuple[str, Path]]:
-    """Files that belong to the chosen as a whole."""
-    found: list[tuple[str, Path]] = []
+def _forget_jobs(
+    paths: StatePaths, chosen: Chosen, sessions: Collection[str], done: Purged, dry_run: bool
+) -> set[str]:
+    """Reviews of the chosen and of sessions whose journals go; returns whose they were."""
+    if not paths.jobs_dir.is_dir():
+        return set()
+    found: set[str] = set()
+
+    def is_chosen(job: Job) -> bool:
+        name = safe_file_name(job.session)
+        if job.updated >= chosen.before:
+            return False
+        if name not in sessions and not chosen.has(job.project_key, job.session):
+            return False
+        found.add(name)
+        return True
+
+    done.add("reviews on record", JobStore(paths).forget(is_chosen, dry_run=dry_run))
+    return found
+
+
+def _files_of_sessions(
+    paths: StatePaths, chosen: Chosen, sessions: Collection[str]
+) -> Iterable[tuple[str, Path]]:
+    """Files that bear a session's name. Of marks those whose journal is gone: as long as it is
+    there, its events would be reviewed again."""
+    if chosen.is_anybodys:
+        offers = list(paths.offered_dir.glob("*"))
+        marks = list(paths.marks_dir.glob("*.json"))
+    else:
+        offers = [paths.offered_dir / name for name in sessions]
+        marks = [paths.marks_dir / f"{name}.json" for name in sessions]
+    yield from (("offers", path) for path in offers)
+    for mark in marks:
+        if not (paths.journal_dir / f"{mark.stem}.jsonl").exists():
+            yield "marks", mark
+
+
+def _files_of(paths: StatePaths, chosen: Chosen) -> Iterable[tuple[str, Path]]:
+    """Files that belong to the chosen as a whole. (Conversations are of no project.)"""
     if chosen.session:
         files = files_of_session(paths, chosen.session)
-        found += [("conversations", path) for path in files]
+        yield from (("conversations", path) for path in files)
     elif not chosen.keys:
-        found += [("conversations", path) for path in paths.conversations_dir.glob("*.jsonl")]
-    for key in chosen.keys:
-        name = safe_file_name(key)
-        found += [("news", paths.news_dir / name), ("news", paths.news_dir / f".{name}.json")]
-    if chosen.is_all:
-        found += [("wishes for a review", path) for path in paths.requests_dir.glob("*")]
-        found += [("news", path) for path in paths.news_dir.glob("*")]
-        found += [("news", path) for path in paths.news_dir.glob(".*.json")]
-        found += [("marks", path) for path in paths.marks_dir.glob("*.json")]
-        found += [("logs", path) for path in (paths.hook_log, paths.review_log)]
+        yield from (("conversations", path) for path in paths.conversations_dir.glob("*.jsonl"))
+    for request in request_files(paths):
+        with contextlib.suppress(OSError):
+            told = read_request(request)
+            if chosen.has(told.get("key", ""), told.get("session", "")):
+                yield "wishes for a review", request
+    if chosen.is_anybodys:
+        yield from (("news", path) for path in paths.news_dir.glob("*"))
+        yield from (("news", path) for path in paths.news_dir.glob(".*.json"))
+        yield from (("logs", path) for path in (paths.hook_log, paths.review_log))
+    for name in map(safe_file_name, () if chosen.session else chosen.keys):
+        yield from (("news", paths.news_dir / file) for file in (name, f".{name}.json"))
+
+
+def _older(files: Iterable[tuple[str, Path]], before: float) -> list[tuple[str, Path]]:
     return [
-        (kind, path)
-        for kind, path in found
-        if path.is_file() and (path.stat().st_mtime < chosen.before)
+        (kind, path) for kind, path in files if path.is_file() and path.stat().st_mtime < before
     ]
 
 
-def _remove_files(files: list[tuple[str, Path]], done: Purged, dry_run: bool) -> None:
+def _remove_files(files: Iterable[tuple[str, Path]], done: Purged, dry_run: bool) -> None:
     for kind, path in files:
         if not dry_run:
             path.unlink(missing_ok=True)
         done.add(kind)
-
-
-def _forget_sequences(paths: StatePaths, chosen: Chosen, done: Purged, dry_run: bool) -> None:
-    """The commands of earlier sessions, one file a project, one entry a session."""
-    for path in (paths.root / "sequences").glob("*.json"):
-        if chosen.is_all or path.stem in {safe_file_name(key) for key in chosen.keys}:
-            _remove_files([("command memories", path)], done, dry_run)
-        elif chosen.session:
-            with contextlib.suppress(OSError, ValueError):
-                entries = json.loads(path.read_bytes())
-                if isinstance(entries, dict) and entries.pop(chosen.session, None) is not None:
-                    done.add("command memories")
-                    if not dry_run:
-                        atomic_write(path, json.dumps(entries).encode())

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from skill_learner.cli.output import ask, json_option, say, show_json, show_table
 from skill_learner.cli.settings import key_of, load
 from skill_learner.paths import StatePaths
+
+if TYPE_CHECKING:
+    from skill_learner.config import SkillLearnerConfig
+    from skill_learner.recordings import Chosen
 
 _DAY = 86_400
 
@@ -34,8 +40,9 @@ def command(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Take away journals, reviews on record and logs. Skills, installs and spending stay."""
-    from skill_learner.recordings import Chosen, purge_recordings
+    """Take away journals and what was kept of sessions besides: reviews on record, command
+    memories, conversations, logs. Skills, their uses, installs and spending stay."""
+    from skill_learner.recordings import Chosen
 
     config = load()
     chosen = Chosen(
@@ -43,19 +50,29 @@ def command(
         session=session,
         before=time.time() - _days(older_than) * _DAY if older_than else float("inf"),
     )
-    planned = purge_recordings(config.paths, chosen, dry_run=True)
-    if planned.counts and not dry_run:
+    counts = _purge(config, chosen, dry_run=True)
+    if counts and not dry_run:
         if not yes:
-            what = ", ".join(f"{number} {kind}" for kind, number in planned.counts.items())
+            what = ", ".join(f"{number} {kind}" for kind, number in counts.items())
             ask(f"Remove for good: {what}?", "--yes")
-        planned = purge_recordings(config.paths, chosen)
+        counts = _purge(config, chosen, dry_run=False)
     if as_json:
-        show_json(planned.counts)
-    elif planned.counts:
-        rows = [(kind, number) for kind, number in planned.counts.items()]
+        show_json(counts)
+    elif counts:
+        rows = [(kind, number) for kind, number in counts.items()]
         show_table(("would go" if dry_run else "removed", "number"), rows)
     else:
         say("nothing of that was recorded")
+
+
+def _purge(config: SkillLearnerConfig, chosen: Chosen, *, dry_run: bool) -> dict[str, int]:
+    """Of editors' sessions, and of Python programs with the library in use; counts by kind."""
+    from skill_learner.recordings import purge_recordings
+
+    counts: Counter[str] = Counter()
+    for paths in dict.fromkeys([config.paths, config.library_paths]):
+        counts.update(purge_recordings(paths, chosen, dry_run=dry_run).counts)
+    return dict(counts)
 
 
 def _keys(paths: StatePaths, project_dir: Path) -> frozenset[str]:

@@ -36,7 +36,7 @@ def collect_requests(
     files = request_files(paths)
     for file in files:
         try:
-            requests.append(_read_request(file))
+            requests.append(read_request(file))
         except FileNotFoundError:  # taken by another process
             continue
         except (OSError, UnicodeError) as error:
@@ -67,7 +67,8 @@ def wish_for_session(paths: StatePaths, session: str, reason: str) -> Wish | Non
     return _wish(session, journal, records[-1], reason) if records else None
 
 
-def _read_request(file: Path) -> dict[str, str]:
+def read_request(file: Path) -> dict[str, str]:
+    """What a wish says, line by line: `reason`, `session`, `project`, `key`, `editor`."""
     text = file.read_bytes().decode("utf-8", "surrogateescape")
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {key.strip(): value for key, _, value in pairs}

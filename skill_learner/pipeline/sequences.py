@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +61,52 @@ def remember_sequence(paths: StatePaths, key: str, session: Session, redactor: R
     path = _path(paths, key)
     entries = _load(path)
     entries.pop(session.id, None)
-    entries[session.id] = {"parent": session.parent, "commands": commands}
+    entries[session.id] = {"parent": session.parent, "commands": commands, "at": time.time()}
     kept = dict(list(entries.items())[-_KEPT_SESSIONS:])
     ensure_private_dir(path.parent)
     atomic_write(path, json.dumps(kept).encode())
+
+
+def forget_sequences(
+    paths: StatePaths,
+    is_chosen: Callable[[str, str], bool],
+    *,
+    before: float,
+    dry_run: bool = False,
+) -> int:
+    """Forget the sequences of chosen sessions that were kept before unix seconds `before`; how many
+    projects' memories changed. is_chosen: told the project's key, as a file name, and the session.
+    """
+    changed = 0
+    for path in (paths.root / "sequences").glob("*.json"):
+        with contextlib.suppress(OSError):
+            entries = _load(path)
+            written = path.stat().st_mtime
+            kept = {
+                name: entry
+                for name, entry in entries.items()
+                if not is_chosen(path.stem, name) or _kept_at(entry, written) >= before
+            }
+            damaged = not entries and is_chosen(path.stem, "") and written < before
+            if len(kept) == len(entries) and not damaged:
+                continue
+            if not dry_run:
+                _replace(path, kept)
+            changed += 1
+    return changed
+
+
+def _replace(path: Path, entries: dict[str, dict[str, Any]]) -> None:
+    if entries:
+        atomic_write(path, json.dumps(entries).encode())
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _kept_at(entry: dict[str, Any], written: float) -> float:
+    """Earlier versions noted no time: such an entry is at most as young as its file."""
+    at = entry.get("at")
+    return at if isinstance(at, float) else written
 
 
 def _path(paths: StatePaths, key: str) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -11,12 +14,16 @@ from typing import Any
 import pytest
 from hook_sandbox import SESSION, HookSandbox
 
+from skill_learner.conversation import ConversationStore
 from skill_learner.errors import ConfigError
 from skill_learner.files import locked
 from skill_learner.jobs import JobStore, Wish
 from skill_learner.journal_retention import prune_journals, remove_journal
+from skill_learner.learning.redaction import Redactor
+from skill_learner.models import Session, Step, ToolCall
 from skill_learner.paths import StatePaths
 from skill_learner.pause import FOR_EVER, moment, pause, paused_until
+from skill_learner.pipeline.sequences import remember_sequence
 
 Run = Callable[..., Any]
 NOON = datetime(2026, 5, 4, 12, 0)
@@ -84,8 +91,6 @@ def test_a_pause_stops_hooks_until_it_is_over(hooks: HookSandbox, run: Run) -> N
 
 
 def journal(state: Path, session: str, key: str, *, age_days: float = 0, size: int = 0) -> Path:
-    import os
-
     path = state / "journal" / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
@@ -127,6 +132,117 @@ def test_purge_takes_what_was_chosen_and_leaves_the_library(hooks: HookSandbox, 
     assert jobs.all() == []
     assert "npm-test" in run("list", "--candidates").output
     assert "nothing of that" in run("purge").output
+
+
+def remember_commands(paths: StatePaths, key: str, session: str) -> None:
+    commands = ("make clean", "make build", "make deploy")
+    steps = tuple(
+        Step(n, "tool", "", ToolCall(f"c{n}", "Bash", {"command": command}, "fine", "ok"))
+        for n, command in enumerate(commands, 1)
+    )
+    remember_sequence(paths, key, Session(session, "claude-code", "/p", steps), Redactor())
+
+
+def remembered(state: Path, key: str) -> set[str]:
+    file = state / "sequences" / f"{key}.json"
+    return set(json.loads(file.read_bytes())) if file.exists() else set()
+
+
+def make_old(path: Path, days: float = 40) -> Path:
+    then = time.time() - days * 86_400
+    os.utime(path, (then, then))
+    return path
+
+
+@pytest.mark.parametrize("chosen", [(), ("--project-dir", "."), ("--session", "s")])
+def test_what_is_younger_than_the_days_given_stays(
+    hooks: HookSandbox, run: Run, chosen: tuple[str, ...]
+) -> None:
+    state, paths = hooks.state, StatePaths(hooks.state)
+    journal(state, "s", hooks.key)
+    JobStore(paths).queue(Wish("s", "/p", hooks.key, "claude-code", "nudge"))
+    remember_commands(paths, hooks.key, "s")
+    write(state / "offered" / "s")
+    write(state / "requests" / "1-1", f"reason=nudge\nsession=s\nkey={hooks.key}\n")
+    before = every_file(state)
+    assert "nothing of that" in run("purge", *chosen, "--older-than", "30", "--yes").output
+    assert every_file(state) == before
+
+
+def test_of_the_command_memory_only_the_old_sessions_go(hooks: HookSandbox, run: Run) -> None:
+    paths = StatePaths(hooks.state)
+    remember_commands(paths, hooks.key, "old")
+    file = hooks.state / "sequences" / f"{hooks.key}.json"
+    file.write_text(re.sub(r'"at": [0-9.]+', '"at": 1.0', file.read_text()))
+    remember_commands(paths, hooks.key, "new")
+    run("purge", "--project-dir", ".", "--older-than", "30", "--yes")
+    assert remembered(hooks.state, hooks.key) == {"new"}
+    make_old(file).write_text(file.read_text().replace('"at"', '"was"'))
+    make_old(file)  # as it was written before its sessions bore a time
+    run("purge", "--older-than", "30", "--yes")
+    assert not file.exists()
+
+
+def test_the_session_of_a_project_is_all_that_goes_of_its_memory(
+    hooks: HookSandbox, run: Run
+) -> None:
+    for session in ("one", "two"):
+        remember_commands(StatePaths(hooks.state), hooks.key, session)
+    run("purge", "--project-dir", ".", "--session", "one", "--yes")
+    assert remembered(hooks.state, hooks.key) == {"two"}
+
+
+@pytest.mark.parametrize("chosen", [(), ("--project-dir", "."), ("--session", "x/1")])
+def test_nothing_stays_of_a_session_whose_journal_is_gone(
+    hooks: HookSandbox, run: Run, chosen: tuple[str, ...]
+) -> None:
+    state, paths = hooks.state, StatePaths(hooks.state)
+    jobs = JobStore(paths)
+    jobs.queue(Wish("x/1", "/p", hooks.key, "claude-code", "nudge"))
+    job = jobs.take()
+    assert job is not None
+    jobs.finish(job, "done", "what it found")
+    remember_commands(paths, hooks.key, "x/1")
+    kept = [write(state / "offered" / "other"), write(state / "marks" / "other.json", '{"to": 3}')]
+    write(state / "offered" / "x%2f1")
+    write(state / "marks" / "x%2f1.json", '{"to": 3}')
+    write(state / "requests" / "1-1", f"reason=nudge\nsession=x/1\nkey={hooks.key}\n")
+    run("purge", *chosen, "--yes")
+    left = {path.relative_to(state) for path in every_file(state) if path not in kept}
+    told = [path for path in left if "x%2f1" in path.name or path.parts[0] in TOLD_OF_SESSIONS]
+    assert told == []
+    assert [path.exists() for path in kept] == [bool(chosen)] * 2
+
+
+TOLD_OF_SESSIONS = {"offered", "marks", "requests", "sequences", "journal", "jobs"}
+
+
+def write(path: Path, text: str = "x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def every_file(state: Path) -> dict[Path, bytes]:
+    """What a command itself keeps up to date, and locks, left out."""
+    return {
+        path: path.read_bytes()
+        for path in state.rglob("*")
+        if path.is_file() and path.name not in ("hook.conf", "format") and ".lock" not in path.name
+    }
+
+
+def test_what_a_library_elsewhere_recorded_goes_too(
+    hooks: HookSandbox, run: Run, settings: Callable[[str], None], tmp_path: Path
+) -> None:
+    settings(f"skills_dir: {tmp_path / 'own'}\n")
+    host = ConversationStore(StatePaths(tmp_path / "own" / ".state"))
+    host.add(host.begin("one", "openai"), ())
+    host.add(host.begin("two", "openai"), ())
+    run("purge", "--session", "one", "--yes")
+    assert [one.session for one in host.all()] == ["two"]
+    run("purge", "--yes")
+    assert list(host.all()) == []
 
 
 def test_purge_waits_for_no_review_and_takes_nothing_from_one(hooks: HookSandbox, run: Run) -> None:
