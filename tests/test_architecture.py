@@ -140,6 +140,18 @@ def test_every_state_path_stands_in_the_table_of_architecture() -> None:
     assert [name for name, path in named.items() if f"`{path}" not in table] == []
 
 
+def test_purging_knows_every_row_of_the_table_of_architecture() -> None:
+    from skill_learner.install.purge import is_ours
+
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## What is on disk")[1].split("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
+    names = {name.partition("/")[0] for row in rows for name in re.findall(r"`([^`(]+)`", row)}
+    in_state = names - {"skills_dir", ".state", ".index.sqlite"}
+    assert len(in_state) > 20
+    assert [name for name in sorted(in_state) if not is_ours(name)] == []
+
+
 def test_every_script_in_python_is_checked() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     ruff, mypy = (

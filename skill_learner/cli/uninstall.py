@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--local", "scope", flag_value="local", help="Only what init --local wrote.")
 @click.option("--all", "which", flag_value="all", help="Every install on record, anywhere.")
 @click.option("--gone", "which", flag_value="gone", help="Every install whose folder is gone.")
-@click.option("--purge", is_flag=True, help="The library, journals and settings of it too.")
+@click.option("--purge", is_flag=True, help="The state folder too, with library and journals.")
 @click.option("--yes", is_flag=True, help="Do not ask before --purge.")
 def command(
     target: str | None,
@@ -33,17 +34,29 @@ def command(
     purge: bool,
     yes: bool,
 ) -> None:
-    """Take out what init wrote. The library stays, unless --purge."""
+    """Take out what init wrote. The library stays, unless --purge; one that `skills_dir` puts
+    outside of the state folder stays even then, since your own skills may lie there, too."""
     if (which is None) == (target is None):
         raise click.UsageError("give --target EDITOR, or --all, or --gone")
     # hook.conf is not rewritten here, unlike in other commands: it is about to go
     config = SkillLearnerConfig.load(project_dir)
+    library = _library_elsewhere(config)  # asked now: of a link nothing is left to ask
     if purge and not yes:
-        ask(f"Delete {config.state_dir} with every skill in it?", "--yes")
+        stays = f" The library in {library} stays." if library else ""
+        ask(f"Delete {config.state_dir} with everything in it?{stays}", "--yes")
     if target is None:
         _everywhere(config, which == "gone", purge)
     else:
         _one(config, target, scope, project_dir, purge)
+    if purge and library is not None and library.is_dir():
+        say(f"note: the library stays in {library}; delete that folder if you want it to go")
+
+
+def _library_elsewhere(config: SkillLearnerConfig) -> Path | None:
+    """Where the user put the library, if it does not go with the state folder."""
+    real = Path(os.path.realpath(config.skills_dir))
+    inside = real.is_relative_to(os.path.realpath(config.state_dir))
+    return None if inside else real
 
 
 def _one(
@@ -64,11 +77,13 @@ def _one(
 def _everywhere(config: SkillLearnerConfig, gone: bool, purge: bool) -> None:
     """One after the other; where one is refused, the others are taken out all the same."""
     from skill_learner.install.installer import installed
-    from skill_learner.install.purge import purge_state
+    from skill_learner.install.purge import check_purge, purge_state
 
     refused = []
     records = installed(config.paths)
     chosen = [r for r in records if not gone or not Path(r.root).is_dir()]
+    if purge:
+        check_purge(config.paths, [r for r in records if r not in chosen])
     for record in chosen:
         say(f"{record.target}, {record.scope}, {record.root}:")
         try:

@@ -17,8 +17,14 @@ _OURS = (
     *("hook.sh", "hook.conf", "journal", "tally", "marks", "requests", "jobs", "ledger.jsonl"),
     *("usage.sqlite*", "projects", "published", "news", "installs", "consent.json", "skills"),
     *("index*.sqlite*", "*.log", "*.log.?", "*.lock", "sequences", "code", "pause", "format"),
-    *("conversations", "offered", "remotes", "trusted.json", ".request-*", f".*{DRAFT_SUFFIX}"),
+    *("conversations", "offered", "remotes", "machine", "trusted.json", ".request-*"),
+    f".*{DRAFT_SUFFIX}",
 )
+
+
+def is_ours(name: str) -> bool:
+    """Whether we write something of that name into a state folder."""
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _OURS)
 
 
 def check_purge(paths: StatePaths, staying: Sequence[InstallRecord]) -> None:
@@ -45,14 +51,15 @@ def check_purge(paths: StatePaths, staying: Sequence[InstallRecord]) -> None:
 def purge_state(paths: StatePaths) -> tuple[list[tuple[str, str]], list[str]]:
     """Remove our entries of the state folder, and the folder when nothing else is in it.
 
-    Returns the report's rows and notes. A link in it is removed, not followed.
+    Returns the report's rows and notes. A link in it is removed, not followed. A library that the
+    user put elsewhere (`skills_dir`) is not looked for.
     """
     root = paths.root
     if not root.is_dir():
         return [], []
     kept = []
     for entry in sorted(root.iterdir()):
-        if not any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in _OURS):
+        if not is_ours(entry.name):
             kept.append(entry.name)
         elif entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

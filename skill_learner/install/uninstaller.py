@@ -80,7 +80,7 @@ def uninstall(
         more_rows, more_notes = purge_state(paths)
         rows, notes = rows + more_rows, notes + more_notes
     elif paths.root.is_dir():
-        notes.append(f"The library and its history stay in {paths.root} (--purge removes them).")
+        notes.append(f"{paths.root} stays, with everything in it (--purge removes it).")
     return InstallReport(tuple(rows), tuple(notes))
 
 

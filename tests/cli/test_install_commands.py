@@ -110,6 +110,52 @@ def test_purge_asks_first(run: Run, project: Path, add_skill: Add) -> None:
     assert not state.exists()
 
 
+def test_a_library_that_lies_elsewhere_stays_and_purging_says_where(
+    run: Run, project: Path, add_skill: Add, tmp_path: Path
+) -> None:
+    library = tmp_path / "shared" / "skills"
+    user_settings_file().parent.mkdir(parents=True, exist_ok=True)
+    user_settings_file().write_text(f"skills_dir: {library}\n")
+    run("init", "--target", "claude-code")
+    add_skill("build-site")
+    own = library / "mine" / "SKILL.md"
+    own.parent.mkdir()
+    own.write_text("of my own")
+    before = {path for path in tree(library) if "sqlite" not in path}
+    shown = run("uninstall", "--target", "claude-code", "--purge", stdin="y\n").output
+    assert f"The library in {library} stays." in shown
+    assert f"the library stays in {library}" in shown
+    assert not SkillLearnerConfig.load().state_dir.exists()
+    assert before <= set(tree(library))
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_purging_tells_of_a_library_elsewhere_only_where_one_stays(
+    run: Run, project: Path, add_skill: Add, tmp_path: Path, link: bool
+) -> None:
+    state = SkillLearnerConfig.load().state_dir
+    run("init", "--target", "claude-code")
+    if link:
+        (tmp_path / "far").mkdir()
+        (state / "skills").symlink_to(tmp_path / "far")
+    add_skill("build-site")
+    shown = run("uninstall", "--target", "claude-code", "--purge", "--yes").output
+    assert (f"library stays in {tmp_path / 'far'}" in shown) == link
+    assert not state.exists()
+    assert (tmp_path / "far" / "build-site").exists() == link
+
+
+def test_purging_with_the_installs_that_are_gone_waits_for_the_others(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    run("init", "--target", "claude-code")
+    refused = run("uninstall", "--gone", "--purge", "--yes", code=3)
+    assert "other installs still use" in refused.stderr
+    assert SkillLearnerConfig.load().state_dir.is_dir()
+    run("uninstall", "--all", "--purge", "--yes")
+    assert not SkillLearnerConfig.load().state_dir.exists()
+
+
 def test_unknown_targets_and_providers_are_named(run: Run) -> None:
     assert "claude-code" in run("init", "--target", "notepad", code=3).stderr
     result = run("init", "--target", "claude-code", "--provider", "gpt", code=2)

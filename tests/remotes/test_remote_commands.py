@@ -63,6 +63,20 @@ def test_a_remote_is_added_synced_listed_and_removed(git_url: str, tmp_path: Pat
 
 
 @pytest.mark.process
+def test_nothing_of_a_remote_is_in_the_way_when_all_is_purged(
+    git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    run("init", "--target", "claude-code")
+    run("remote", "add", "team", git_url)
+    run("sync")
+    shown = run("uninstall", "--target", "claude-code", "--purge", "--yes").output
+    assert "not ours" not in shown
+    assert not (Path.home() / ".skill_learner").exists()
+
+
+@pytest.mark.process
 def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> None:
     run("remote", "add", "team", str(tmp_path / "nowhere.git"))
     assert "cannot be reached" in run("sync", code=8).output
