@@ -20,7 +20,10 @@ def command(name: str | None, version: int | None, overwrite_edits: bool) -> Non
 
     config = load()
     library = build_library(config)
+    name = name or library.last_changed()
+    before = library.get(name).scope
     skill = library.undo(name, version, overwrite_edits=overwrite_edits)
     last = library.history(skill.name)[-1:]
     say(f"{skill.name}: {last[0].why if last else 'undone'} ({skill.state})")
-    publish_scope(config, skill.scope)
+    for changed in dict.fromkeys((before, skill.scope)):  # two, where a move is undone
+        publish_scope(config, changed)

@@ -81,6 +81,12 @@ class SkillLibrary:
         place = self._folder.find(name)
         return [entry.change for entry in self._landed(name, place)]
 
+    def last_changed(self) -> str:
+        """The name of the skill that changed last; LibraryError when none ever did."""
+        for name in self._history.names():
+            return name
+        raise LibraryError("there is no change to undo")
+
     def is_approved(self, skill: Skill) -> bool:
         """Whether the user, by command, made exactly these bytes of a file of theirs active."""
         record = self._records.load(skill.name)
@@ -342,9 +348,7 @@ class SkillLibrary:
         before the current. Without a name, of the skill that changed last. Undoing a creation
         archives. Edits of the user's are overwritten only when asked, and kept in the history."""
         with self._locked():
-            name = name or next(iter(self._history.names()), None)
-            if name is None:
-                raise LibraryError("there is no change to undo")
+            name = name or self.last_changed()
             stored = self._stored(name)
             entries = self._landed(name, stored.place)
             if not entries:

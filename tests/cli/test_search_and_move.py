@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from skill_learner.project import project_key
 
@@ -36,6 +39,25 @@ def test_move_changes_whose_a_skill_is(
     (row,) = run_json("list")
     assert row["scope"] == project_key(project.resolve())
     assert "no skill" in run("move", "nowhere", "--scope", "user", code=4).output
+
+
+@pytest.mark.parametrize("named", [("docker-cache",), ()])
+def test_a_move_that_is_undone_leaves_nothing_in_other_projects(
+    run: Any, add_skill: Any, tmp_path: Path, named: tuple[str, ...]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    run("init", "--target", "claude-code", "--project-dir", str(other))
+    run("init", "--target", "claude-code")
+    add_skill("docker-cache")
+    link, index = other / ".claude" / "skills" / "docker-cache", other / "CLAUDE.md"
+    run("move", "docker-cache", "--scope", "user")
+    assert link.is_symlink()
+    assert "docker-cache" in index.read_text()
+    run("undo", *named)
+    assert not link.is_symlink()
+    assert "docker-cache" not in index.read_text()
+    assert Path(".claude/skills/docker-cache").is_symlink()
 
 
 def test_status_tells_the_listing(run: Any, run_json: Any, add_skill: Any) -> None:
