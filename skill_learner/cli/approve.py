@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skill_learner.cli.meant import meant_by
 from skill_learner.cli.output import say
 from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import load
 
 if TYPE_CHECKING:
+    from skill_learner.models import Skill
     from skill_learner.skills.library import SkillLibrary
+    from skill_learner.skills.proposals import Parked
 
 
 @click.command()
@@ -23,27 +26,26 @@ def command(names: tuple[str, ...]) -> None:
 
     config = load()
     library = build_library(config)
-    for name in names:  # all or nothing: a mistyped name must not leave half of them approved
-        if not library.proposals.of(name):
-            library.get(name)
+    chosen = meant_by(library, names)  # a mistyped name must not leave half of them approved
     scopes: set[str] = set()
-    for name in names:
-        scopes |= _approve(library, name)
-    for scope in sorted(scopes):
-        publish_scope(config, scope)
+    try:
+        for one in chosen:
+            scopes |= _approve(library, one)
+    finally:  # also what was approved before one that no longer fits
+        for scope in sorted(scopes):
+            publish_scope(config, scope)
 
 
-def _approve(library: SkillLibrary, name: str) -> set[str]:
+def _approve(library: SkillLibrary, one: Skill | Parked) -> set[str]:
+    from skill_learner.models import Skill
     from skill_learner.user_decisions import accept_skill, approve
 
-    parked = library.proposals.of(name)
-    if any(one.id == name for one in parked) or (parked and library.get(name).state == "active"):
-        one = library.proposals.one(name)
+    if not isinstance(one, Skill):
         changed = approve(library, one)
         say(f"{one.skill}: {one.kind} applied")
         return {skill.scope for skill in changed}
-    skill = accept_skill(library, library.get(name), "approved on the command line")
+    skill = accept_skill(library, one, "approved on the command line")
     say(f"{skill.name}: active")
-    for one in parked:
-        say(f"proposal {one.id} ({one.kind}) still waits")
+    for waiting in library.proposals.of(skill.name):
+        say(f"proposal {waiting.id} ({waiting.kind}) still waits")
     return {skill.scope}

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skill_learner.cli.meant import meant_by
 from skill_learner.cli.output import say
 from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import load
 
 if TYPE_CHECKING:
+    from skill_learner.models import Skill
     from skill_learner.skills.library import SkillLibrary
+    from skill_learner.skills.proposals import Parked
 
 
 @click.command()
@@ -25,25 +28,24 @@ def command(names: tuple[str, ...], why: str) -> None:
 
     config = load()
     library = build_library(config)
-    for name in names:  # all or nothing, as approve does
-        if not library.proposals.of(name):
-            library.get(name)
+    chosen = meant_by(library, names)
     scopes: set[str] = set()
-    for name in names:
-        scopes |= _reject(library, name, why)
-    for scope in sorted(scopes):
-        publish_scope(config, scope)
+    try:
+        for one in chosen:
+            scopes |= _reject(library, one, why)
+    finally:
+        for scope in sorted(scopes):
+            publish_scope(config, scope)
 
 
-def _reject(library: SkillLibrary, name: str, why: str) -> set[str]:
+def _reject(library: SkillLibrary, one: Skill | Parked, why: str) -> set[str]:
+    from skill_learner.models import Skill
     from skill_learner.user_decisions import reject_skill
 
-    parked = library.proposals.of(name)
-    if any(one.id == name for one in parked) or (parked and library.get(name).state == "active"):
-        one = library.proposals.one(name)
+    if not isinstance(one, Skill):
         library.proposals.decide(one, "rejected", why)
         say(f"{one.skill}: {one.kind} rejected")
         return set()
-    skill = reject_skill(library, library.get(name), why)
+    skill = reject_skill(library, one, why)
     say(f"{skill.name}: archived")
     return {skill.scope}

@@ -203,3 +203,29 @@ def test_names_that_mean_several_proposals_are_refused(
     assert "2 proposals wait" in run("approve", "build-it", code=4).output
     run("approve", waiting)
     assert [one.kind for one in library.proposals.all()] == ["archive"]
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_one_name_that_is_not_clear_leaves_all_as_they_are(
+    run: Run, waiting: str, add_skill: Add, library: SkillLibrary, verb: str
+) -> None:
+    add_skill("cand-one", "candidate")
+    wish = ArchiveSkill("build-it", "old", ())
+    library.proposals.park(wish, ["archive"], ProposalSource("curate", "", "p"), why=("old",))
+    assert "2 proposals wait" in run(verb, "cand-one", "build-it", code=4).output
+    assert library.get("cand-one").state == "candidate"
+    assert len(library.proposals.all()) == 2
+    run(verb, "cand-one", waiting, waiting)
+    assert library.get("cand-one").state == ("active" if verb == "approve" else "archived")
+
+
+def test_what_was_approved_before_one_that_no_longer_fits_is_published(
+    run: Run, project: Path, waiting: str, add_skill: Add, library: SkillLibrary
+) -> None:
+    run("init", "--target", "claude-code")
+    add_skill("cand-one", "candidate")
+    path = Path(library.get("build-it").path)
+    path.write_text(path.read_text().replace("Run `make`", "Type `make`"))
+    run("approve", "cand-one", waiting, code=4)
+    assert library.get("cand-one").state == "active"
+    assert (project / ".claude" / "skills" / "cand-one").is_symlink()
