@@ -221,12 +221,11 @@ def _move_tally(paths: StatePaths, old: str, new: str) -> Iterator[str]:
 
 
 def _move_published(paths: StatePaths, old: str, new: str) -> Iterator[str]:
-    places = [
-        (paths.published_dir / old, paths.published_dir / new),
-        (paths.published_dir / f"{old}.index.md", paths.published_dir / f"{new}.index.md"),
-        (paths.news_dir / old, paths.news_dir / new),
-    ]
-    for source, target in places:
+    """What the new place has already is the younger."""
+    names = [(paths.published_dir, f"{{}}{end}") for end in ("", ".index.md", ".errors")]
+    names += [(paths.news_dir, "{}"), (paths.news_dir, ".{}.json"), (paths.tally_dir, "{}.wait")]
+    for folder, name in names:
+        source, target = folder / name.format(old), folder / name.format(new)
         if source.is_file():
             if target.exists():
                 source.unlink()

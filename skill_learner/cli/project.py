@@ -21,6 +21,7 @@ def command() -> None:
 @click.argument("new", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def relink(old: str, new: Path) -> None:
     """Carry what is known of a project from its OLD path (or key) to the NEW one."""
+    from skill_learner.pipeline.sequences import move_sequences
     from skill_learner.project import relink as relink_project
     from skill_learner.wiring import build_library
 
@@ -29,9 +30,10 @@ def relink(old: str, new: Path) -> None:
     if not done.scopes:
         say(f"{new}: nothing to do, it is known by this path")
         return
-    moved = 0
+    skills, files = 0, len(done.moved)
     library = build_library(config)
     for former, key in done.scopes.items():
-        moved += library.change_scope(former, key)
+        skills += library.change_scope(former, key)
+        files += move_sequences(config.paths, former, key)
     publish_scope(config, done.record.key)
-    say(f"{done.record.path}: {moved} skills and {len(done.moved)} state files now belong to it")
+    say(f"{done.record.path}: {skills} skills and {files} state files now belong to it")

@@ -67,6 +67,16 @@ def remember_sequence(paths: StatePaths, key: str, session: Session, redactor: R
     atomic_write(path, json.dumps(kept).encode())
 
 
+def move_sequences(paths: StatePaths, old: str, new: str) -> bool:
+    """Give what is known under a project's old key to its new one; whether there was anything."""
+    source, target = _path(paths, old), _path(paths, new)
+    entries = _load(source)
+    if entries:
+        _replace(target, dict(list((entries | _load(target)).items())[-_KEPT_SESSIONS:]))
+    source.unlink(missing_ok=True)
+    return bool(entries)
+
+
 def forget_sequences(
     paths: StatePaths,
     is_chosen: Callable[[str, str], bool],

@@ -76,6 +76,15 @@ def test_a_moved_project_keeps_what_is_known_of_it(
     state.published_dir.mkdir()
     (state.published_dir / old).write_text("a\t/b\n")
     (state.published_dir / f"{old}.index.md").write_text("index")
+    state.news_dir.mkdir()
+    others = [
+        (state.published_dir, "{}.errors"),
+        (state.tally_dir, "{}.wait"),
+        (state.news_dir, "{}"),
+        (state.news_dir, ".{}.json"),
+    ]
+    for folder, name in others:
+        (folder / name.format(old)).write_text("known")
     moved = tmp_path / "moved"
     os.rename(project, moved)
     moved = moved.resolve()
@@ -92,6 +101,8 @@ def test_a_moved_project_keeps_what_is_known_of_it(
     assert unreviewed(state, new) == 6
     assert not (state.tally_dir / old).exists()
     assert (state.published_dir / new).read_text() == "a\t/b\n"
+    assert [(folder / name.format(new)).read_text() for folder, name in others] == ["known"] * 4
+    assert [path for path in state.root.rglob("*") if old in path.name] == []
     (record,) = records.load_all(state)
     assert record.root == str(moved)
     assert {f.path for f in record.files} >= {str(moved / "CLAUDE.md")}

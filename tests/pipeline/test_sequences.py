@@ -3,7 +3,7 @@ from __future__ import annotations
 from skill_learner.learning.redaction import Redactor
 from skill_learner.models import Session, Step, ToolCall
 from skill_learner.paths import StatePaths
-from skill_learner.pipeline.sequences import earlier_sequences, remember_sequence
+from skill_learner.pipeline.sequences import earlier_sequences, move_sequences, remember_sequence
 
 COMMANDS = ("make clean", "make build", "make deploy")
 
@@ -45,6 +45,16 @@ def test_memory_is_bounded_and_survives_damage(paths: StatePaths) -> None:
     assert len(earlier_sequences(paths, "p-1", session("new"))) == 50
     (paths.root / "sequences" / "p-1.json").write_text('{"s1": ')
     assert earlier_sequences(paths, "p-1", session("new")) == []
+
+
+def test_a_project_that_was_moved_keeps_its_memory(paths: StatePaths) -> None:
+    remember_sequence(paths, "old-1", session("first"), Redactor())
+    remember_sequence(paths, "new-2", session("second"), Redactor())  # before it was said
+    assert move_sequences(paths, "old-1", "new-2")
+    assert len(earlier_sequences(paths, "new-2", session("third"))) == 2
+    assert earlier_sequences(paths, "old-1", session("third")) == []
+    assert not move_sequences(paths, "old-1", "new-2")
+    assert len(earlier_sequences(paths, "new-2", session("third"))) == 2
 
 
 def test_secrets_are_not_remembered(paths: StatePaths) -> None:
