@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import date, datetime, time, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,9 +162,9 @@ class History:
         return max((entry.change.version for entry in self.entries(name)), default=0)
 
     def count_today(self, action: str) -> int:
-        """How many changes of one kind anybody but the user made since midnight, UTC."""
-        today = now()[:10]
-        midnight = datetime.fromisoformat(f"{today}T00:00:00+00:00").timestamp()
+        """How many changes of one kind anybody but the user made since midnight of this machine's
+        time zone: the day that `daily_reviews` counts by, too."""
+        midnight = datetime.combine(date.today(), time.min).timestamp()
         word = json.dumps(action).encode()  # few lines hold it; reading the others costs the most
         count = 0
         with contextlib.suppress(OSError):
@@ -175,7 +175,7 @@ class History:
                 entries = filter(None, map(_entry, lines))
                 changes = [entry.change for entry in entries]
                 count += sum(
-                    one.action == action and one.actor != "user" and one.at[:10] == today
+                    one.action == action and one.actor != "user" and _moment(one.at) >= midnight
                     for one in changes
                 )
         return count
@@ -223,6 +223,14 @@ def _contradicted(change: Change, following: Change | None, archived: bool) -> b
             return not archived
         return following.action not in {"restore", "undo"}
     return change.action == "restore" and following is None and archived
+
+
+def _moment(at: str) -> float:
+    """Unix seconds; 0 for what is no time, as of a foreign line."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return 0.0
 
 
 def _entry(line: bytes) -> Entry | None:

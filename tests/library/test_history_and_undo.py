@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from datetime import date, datetime, timezone
 from pathlib import Path
 
 import pytest
 
 from skill_learner.errors import LibraryError
 from skill_learner.models import PatchSkill, Skill
+from skill_learner.skills.history import Change, Entry, History
 from skill_learner.skills.library import SkillLibrary
+from skill_learner.skills.records import SkillRecord
 
 Create = Callable[..., Skill]
 
@@ -141,3 +145,23 @@ def test_a_damaged_copy_is_refused(library: SkillLibrary, versions: list[bytes])
 def test_the_ledger_is_lines_of_json(library: SkillLibrary, versions: list[bytes]) -> None:
     lines = (library.skills_dir / ".history" / "fix-build.jsonl").read_text().splitlines()
     assert [json.loads(line)["record"]["version"] for line in lines] == [1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="a process cannot change its time zone")
+@pytest.mark.parametrize("zone", ["EAST-11", "WEST+11", "UTC0"])
+def test_patches_of_a_day_are_counted_by_the_day_of_this_machine(
+    library: SkillLibrary, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        midnight = datetime.combine(date.today(), datetime.min.time()).timestamp()
+        history = History(library.skills_dir / ".history")
+        for version, moment in enumerate((midnight - 1, midnight + 1), 1):
+            at = datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="seconds")
+            change = Change("x", version, "patch", "offline", "", "s", "", "", at)
+            history.write(Entry(change, SkillRecord("h", version=version)))
+        assert library.patches_today() == 1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
