@@ -66,7 +66,7 @@ def load_consent(paths: StatePaths) -> Consent | None:
             at=float(fields["at"]),
             text_version=int(fields["text_version"]),
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 

@@ -273,7 +273,7 @@ class JobStore:
             raw = json.loads(path.read_bytes())
             known = {name.name for name in fields(Job)}
             return Job(**{key: value for key, value in raw.items() if key in known})
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return None
 
 

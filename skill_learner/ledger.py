@@ -226,9 +226,11 @@ def _parsed(data: bytes) -> list[dict[str, Any]]:
     for raw in data.splitlines():
         try:
             line = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(line, dict) and isinstance(line.get("t"), (int, float)) and line.get("call"):
+        if not isinstance(line, dict) or not isinstance(line.get("call"), str):
+            continue
+        if isinstance(line.get("t"), (int, float)):
             lines.append(line)
     return lines
 

@@ -272,5 +272,5 @@ def _read(path: Path) -> ProjectRecord | None:
             first_seen=float(fields.get("first_seen", 0)),
             last_seen=float(fields.get("last_seen", 0)),
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None

@@ -146,5 +146,5 @@ def _read(path: Path) -> InstallRecord | None:
             for f in fields["files"]
         )
         return InstallRecord(**{**fields, "made_dirs": tuple(fields["made_dirs"])})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None

@@ -24,7 +24,7 @@ def tell(paths: StatePaths, key: str, changes: Sequence[SkillChange]) -> None:
         try:
             loaded = json.loads(memory.read_bytes())
             known = {str(name): str(state) for name, state in loaded.items()}
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             known = {}
     known |= {change.name: _label(change) for change in changes}
     atomic_write(memory, json.dumps(known).encode())

@@ -127,7 +127,7 @@ def _load(path: Path) -> dict[str, dict[str, Any]]:
     """A file that is missing or damaged is an empty memory."""
     try:
         loaded = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(loaded, dict):
         return {}

@@ -18,7 +18,8 @@ class Pins:
             data = json.loads(self._file.read_bytes())
         except (OSError, ValueError, RecursionError):
             return frozenset()
-        return frozenset(name for name in data if isinstance(name, str))
+        names = data if isinstance(data, list) else ()
+        return frozenset(name for name in names if isinstance(name, str))
 
     def set(self, name: str, pinned: bool) -> None:
         ensure_private_dir(self._file.parent)
