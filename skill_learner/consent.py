@@ -49,7 +49,7 @@ def consent_text(provider: str, model: str, daily_reviews: int, daily_tokens: in
         " the text of up to five skills like it.\n"
         f"To whom: {recipient}{asked}.\n"
         f"Ceilings: at most {daily_reviews:,} reviews and {daily_tokens:,} tokens a day; every call"
-        " is listed by `skill-learner stats`.\n"
+        " is listed by `skill-learner stats --calls`.\n"
         "Without your leave reviews run on this machine by rules alone, and nothing leaves it."
     )
 

@@ -11,6 +11,7 @@ EDITOR = "editor"
 """Owner of the jobs that hooks ask for; any other owner runs its jobs itself."""
 
 OPEN: frozenset[str] = frozenset({"queued", "running"})
+CLOSED: frozenset[str] = frozenset({"done", "failed", "abandoned"})
 _REASON_RANK = {"recover": 0, "nudge": 1, "session_end": 2, "manual": 3}
 
 

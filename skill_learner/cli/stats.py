@@ -12,24 +12,33 @@ from skill_learner.cli.output import json_option, say, show_fields, show_json, s
 from skill_learner.cli.settings import load
 from skill_learner.cli.skill_data import offer_data, offers_of, summary, uses_of
 from skill_learner.config import SkillLearnerConfig
+from skill_learner.job import CLOSED
 from skill_learner.ledger import Call, DaySpend, Ledger, by_day, summed
 from skill_learner.paths import StatePaths
 
 
 @click.command()
 @click.option("--spend", is_flag=True, help="LLM use by day, provider and result.")
+@click.option("--calls", is_flag=True, help="Every LLM call: when, to whom, what came of it.")
 @json_option
-def command(spend: bool, as_json: bool) -> None:
+def command(spend: bool, calls: bool, as_json: bool) -> None:
     """Show what was learned, what was used, and what it cost."""
+    if spend and calls:
+        raise click.UsageError("give --spend or --calls")
     config = load()
-    if spend:
-        _show_spend(config, as_json)
+    if spend or calls:
+        (_show_spend if spend else _show_calls)(config, as_json)
         return
     data = _stats(config)
     if as_json:
         show_json(data)
         return
-    show_fields({**data["counts"], "LLM reviews today": data["today"]["reviews"]})
+    on_record = sum(data["reviews"].get(status, 0) for status in CLOSED)
+    done = f"{data['counts']['reviews']} done, of the last {on_record} on record"
+    counts = {**data["counts"], "reviews": done}
+    show_fields({**counts, "LLM reviews today": data["today"]["reviews"]})
+    if data["counts"]["LLM reviews"]:
+        say("each LLM call: skill-learner stats --calls")
     used = [row for row in data["skills"] if row["uses"] or row["offered"]]
     if used:
         say()
@@ -69,7 +78,8 @@ def _stats(config: SkillLearnerConfig) -> dict[str, Any]:
             "candidates": states["candidate"],
             "archived": states["archived"],
             "uses": sum(row["uses"] for row in rows),
-            "reviews": sum(1 for job in jobs if not job.is_open),
+            "reviews": sum(1 for job in jobs if job.status == "done"),
+            "LLM reviews": summed(_calls(config)).reviews,
         },
         "skills": rows,
         "reviews": dict(Counter(str(job.status) for job in jobs)),
@@ -86,9 +96,39 @@ def _calls_of_today(config: SkillLearnerConfig) -> list[Call]:
     return [call for paths in _places(config) for call in Ledger(paths.ledger).calls_of_today()]
 
 
-def _show_spend(config: SkillLearnerConfig, as_json: bool) -> None:
+def _calls(config: SkillLearnerConfig) -> list[Call]:
+    """All there ever were, oldest first."""
     calls = [call for paths in _places(config) for call in Ledger(paths.ledger).calls()]
-    rows = [_row(item) for item in by_day(calls)]
+    return sorted(calls, key=lambda call: call.at)
+
+
+def _show_calls(config: SkillLearnerConfig, as_json: bool) -> None:
+    calls = _calls(config)
+    if as_json:
+        show_json([asdict(call) for call in calls])
+    elif not calls:
+        say("no LLM call yet")
+    else:
+        columns = (
+            "at",
+            "provider",
+            "model",
+            "result",
+            "tokens in",
+            "tokens out",
+            "cost_usd",
+            "job",
+        )
+        rows = [
+            (when(one.at), one.provider, one.model, one.result, one.tokens_in, one.tokens_out,
+             one.cost_usd, one.job)
+            for one in calls
+        ]  # fmt: skip
+        show_table(columns, rows)
+
+
+def _show_spend(config: SkillLearnerConfig, as_json: bool) -> None:
+    rows = [_row(item) for item in by_day(_calls(config))]
     if as_json:
         show_json({"today": asdict(summed(_calls_of_today(config))), "days": rows})
     elif not rows:

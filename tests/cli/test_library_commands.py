@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from skill_learner.models import Skill
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.consent import consent_text
+from skill_learner.jobs import JobStore, Wish
+from skill_learner.ledger import Ledger
+from skill_learner.models import Skill, Usage
 from skill_learner.paths import StatePaths
 
 Run = Callable[..., Result]
@@ -142,6 +146,39 @@ def test_stats_counts(run: Run, run_json: RunJson, add_skill: Add) -> None:
     assert "active skills" in run("stats").stdout
     assert run_json("stats", "--spend") == {"today": data["today"], "days": []}
     assert "no LLM call yet" in run("stats", "--spend").stdout
+
+
+def test_every_call_is_listed_as_the_consent_says(run: Run, run_json: RunJson) -> None:
+    assert "`skill-learner stats --calls`" in consent_text("anthropic", "", 20, 1_000)
+    assert "no LLM call yet" in run("stats", "--calls").stdout
+    ledger = Ledger(SkillLearnerConfig.load().paths.ledger)
+    for number in range(3):
+        meter = ledger.meter(f"job-{number // 2}", "anthropic", "model-x", None)
+        meter.begin(100)
+        if number:
+            meter.end(Usage("anthropic", "model-y", 90, 10, 0.01), "ok")
+    listed = run_json("stats", "--calls")
+    assert [one["job"] for one in listed] == ["job-0", "job-0", "job-1"]
+    assert [one["result"] for one in listed] == ["unfinished", "ok", "ok"]
+    assert run("stats", "--calls").stdout.count("anthropic") == 3
+    assert "stats --calls" in run("stats").stdout
+    run("stats", "--calls", "--spend", code=2)
+
+
+def test_reviews_are_those_that_were_done_and_told_of_which(run: Run, run_json: RunJson) -> None:
+    paths = SkillLearnerConfig.load().paths
+    jobs = JobStore(paths, keep_closed=4)
+    for number in range(6):
+        jobs.queue(Wish(f"s{number}", "/p", "p-1", "claude-code", "nudge"))
+        job = jobs.take()
+        assert job is not None
+        jobs.finish(job, "failed" if number == 5 else "done", "")
+        meter = Ledger(paths.ledger).meter(job.id, "anthropic", "", None)
+        meter.begin(10)
+        meter.end(None, "ok")
+    counts = run_json("stats")["counts"]
+    assert (counts["reviews"], counts["LLM reviews"]) == (3, 6)
+    assert "3 done, of the last 4 on record" in run("stats").stdout
 
 
 def test_search_finds_active_skills(run: Run, run_json: RunJson, add_skill: Add) -> None:
