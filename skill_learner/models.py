@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+NAME_LIMIT = 64
+DESCRIPTION_LIMIT = 1024
+"""Characters, as the Agent Skills specification has them."""
+
 # -- what a session was ------------------------------------------------------------------------
 
 StepKind = Literal["human", "human_shell", "plan", "assistant", "tool", "notice", "summary"]

@@ -12,14 +12,13 @@ from skill_learner.cli.finding import FAULT, NOTE, OK, Finding
 from skill_learner.cli.output import counted
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.learning.descriptions import description_faults
+from skill_learner.listing import LONGEST_LISTED
 
 if TYPE_CHECKING:
     from skill_learner.models import Skill
     from skill_learner.skills.library import SkillLibrary
 
 _DAY = 86_400.0
-_DESCRIPTION = 1_536
-"""Characters of a description that Claude Code shows."""
 
 
 def check_reviews(config: SkillLearnerConfig) -> Iterator[Finding]:
@@ -160,8 +159,8 @@ def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
         if not skill.description.strip():
             what = f"{skill.path} has no description, so no editor knows when to use it"
             yield Finding("skill", FAULT, what, "give it a `description`")
-        elif len(skill.description) > _DESCRIPTION:
-            what = f"{skill.path}: its description is cut at {_DESCRIPTION} characters"
+        elif len(skill.description) > LONGEST_LISTED:
+            what = f"{skill.path}: its description is cut at {LONGEST_LISTED} characters"
             yield Finding("skill", NOTE, what, "shorten it")
         elif skill.ours and (faults := description_faults(skill.name, skill.description)):
             what = f"{skill.name}: its description may not trigger: {'; '.join(faults)}"

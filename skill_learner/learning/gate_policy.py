@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from skill_learner.models import DESCRIPTION_LIMIT
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -14,7 +16,7 @@ class Limits:
 
     active_skills: int = 100
     patch_lines: int = 20
-    description: int = 1024
+    description: int = DESCRIPTION_LIMIT
     body_lines: int = 200
     body_tokens: int = 5_000
     patches_per_day: int = 20

@@ -9,6 +9,8 @@ from typing import Any
 
 from skill_learner.interfaces import LLMResponse
 from skill_learner.models import (
+    DESCRIPTION_LIMIT,
+    NAME_LIMIT,
     ArchiveSkill,
     Claim,
     CreateSkill,
@@ -29,8 +31,6 @@ LEAST_CONFIDENCE = 0.7
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MOST_ASKS, _LONGEST_ASK = 4, 200
-_MAX_NAME = 64
-_MAX_DESCRIPTION = 1024
 
 _ALIASES: dict[str, tuple[str, ...]] = {
     "body": ("content", "file_content", "markdown", "skill_md", "text"),
@@ -137,24 +137,24 @@ class _Reading:
         self._known(name, where)
         base_hash = self._text(item, "base_hash", where).strip()
         description = " ".join(self._text(item, "description", where).split())
-        if len(description) > _MAX_DESCRIPTION:
+        if len(description) > DESCRIPTION_LIMIT:
             self._faults.append(
-                f"{where}.description: {len(description)} characters; at most {_MAX_DESCRIPTION}"
+                f"{where}.description: {len(description)} characters; at most {DESCRIPTION_LIMIT}"
             )
         return DescribeSkill(name, base_hash, description, proof[0])
 
     def _create(
         self, item: dict[str, Any], where: str, name: str, proof: tuple[tuple[Claim, ...], float]
     ) -> CreateSkill:
-        if name and (not _NAME.fullmatch(name) or len(name) > _MAX_NAME):
+        if name and (not _NAME.fullmatch(name) or len(name) > NAME_LIMIT):
             self._faults.append(
-                f"{where}.name: lower-case ASCII words joined by hyphens, at most {_MAX_NAME} "
+                f"{where}.name: lower-case ASCII words joined by hyphens, at most {NAME_LIMIT} "
                 f"characters, not {name!r}"
             )
         description = " ".join(self._text(item, "description", where).split())
-        if len(description) > _MAX_DESCRIPTION:
+        if len(description) > DESCRIPTION_LIMIT:
             self._faults.append(
-                f"{where}.description: {len(description)} characters; at most {_MAX_DESCRIPTION}"
+                f"{where}.description: {len(description)} characters; at most {DESCRIPTION_LIMIT}"
             )
         body = without_front_matter(self._text(item, "body", where)).strip()
         if not body and isinstance(_field(item, "body"), str) and _field(item, "body"):

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Protocol
 
-NAME_LIMIT = 64
-DESCRIPTION_LIMIT = 1024
+from skill_learner.models import DESCRIPTION_LIMIT, NAME_LIMIT
+
 NULL_TEXTS = frozenset({"", "~", "null", "Null", "NULL"})
 """Texts that YAML reads as nothing."""
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import atomic_write, ensure_private_dir
-from skill_learner.models import Skill, SkillState
+from skill_learner.models import NAME_LIMIT, Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import parse, render
 from skill_learner.skills.history import Change, Entry, History, new_change
 from skill_learner.skills.our_metadata import PREFIX, with_our_metadata
 from skill_learner.skills.reader import SkillReader, StoredSkill
 from skill_learner.skills.records import RecordStore, SkillRecord
-from skill_learner.skills.validation import NAME_LIMIT, name_faults, shorten, slugify_name
+from skill_learner.skills.validation import name_faults, shorten, slugify_name
 
 MOVES = frozenset({"archive", "restore"})
 """Actions that move a folder and leave the bytes alone."""
