@@ -379,7 +379,8 @@ def _lines_of_keys(data: bytes) -> dict[str, int]:
 
 
 def _kinds() -> dict[str, str]:
-    """Key to its kind, in order of declaration: "path", "int", "float", "str" or "bool"."""
+    """Key to its kind, in order of declaration: "path", else its annotation as it is written:
+    "int", "float", "str", "bool", "tuple[str, ...]" or "Mapping[str, Any]"."""
     return {
         item.name: "path" if item.type == "_PathSetting" else str(item.type)
         for item in fields(SkillLearnerConfig)

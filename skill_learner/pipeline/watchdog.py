@@ -13,7 +13,7 @@ from skill_learner import child_process
 
 
 class Watchdog:
-    """Bounds one job at a time: `start` arms it, `stop` disarms it.
+    """Bounds one job: entering its block arms it, leaving disarms it.
 
     When the time is over: `on_expiry`, then the programs that were started, then this process with
     its process group are ended. `end_process` exists for tests.

@@ -19,8 +19,6 @@ from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.arriving_skill import (
     SYNC,
     ArrivingSkill,
-    NewSkill,
-    made_ready,
     rendered,
 )
 from skill_learner.skills.bulk import BulkIntake
@@ -136,15 +134,6 @@ class SkillIntake:
         """For new skills under names of `plan_name`, many at once."""
         ensure_private_dir(self.skills_dir)
         return BulkIntake(self.skills_dir, self._history)
-
-    def create_many(self, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
-        """New skills under names of `plan_name`, as `BulkIntake.commit` writes them."""
-        known, at = self._history.may_know(), now()
-        with self.bulk() as bulk:
-            for name, skill in new.items():
-                version = self.next_version(name) if known(name) else 1
-                bulk.put(made_ready(name, skill, actor, version, at))
-            return bulk.commit()
 
     def next_version(self, name: str) -> int:
         """The version of a skill that comes, or comes back, under that name."""

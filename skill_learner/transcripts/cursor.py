@@ -33,7 +33,6 @@ _INJECTED = re.compile(
     re.DOTALL,
 )
 _THOUGHT = re.compile(r"^\s*(?:\[REDACTED\]|\*\*[^*\n]{1,120}\*\*)\s*$", re.MULTILINE)
-_ENDS = {"success": "complete", "error": "api_error"}
 
 
 class CursorReader:

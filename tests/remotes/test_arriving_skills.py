@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from skill_learner.remotes.packed_skill import pack, unpack
 from skill_learner.remotes.scope_names import ScopeNames, wanted
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedChange, SharedSkill, read_shared
-from skill_learner.skills.arriving_skill import SYNC, ArrivingSkill, NewSkill
+from skill_learner.skills.arriving_skill import SYNC, ArrivingSkill, NewSkill, made_ready
 from skill_learner.skills.bulk import BulkIntake
-from skill_learner.skills.history import content_hash
+from skill_learner.skills.history import content_hash, now
 from skill_learner.skills.intake import SkillIntake
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.skills.records import SkillRecord
@@ -206,11 +207,21 @@ def arriving(body: str = "Do it.", **files: bytes) -> ArrivingSkill:
     return ArrivingSkill("Use when needed.", body, "", {}, attachments, record)
 
 
+def create_many(intake: SkillIntake, new: Mapping[str, NewSkill], actor: str) -> dict[str, int]:
+    """New skills under names that are free, written at once, as a pull does."""
+    known, at = intake.may_know(), now()
+    with intake.bulk() as bulk:
+        for name, skill in new.items():
+            version = intake.next_version(name) if known(name) else 1
+            bulk.put(made_ready(name, skill, actor, version, at))
+        return bulk.commit()
+
+
 def test_many_arrive_as_ours_and_can_be_undone(tmp_path: Path) -> None:
     intake, library = SkillIntake(tmp_path), SkillLibrary(tmp_path)
     new = {f"s-{n}": NewSkill(arriving(f"Do {n}."), "from team") for n in range(20)}
     with intake.locked():
-        assert set(intake.create_many(new, "remote:team")) == set(new)
+        assert set(create_many(intake, new, "remote:team")) == set(new)
     skills = library.list()
     assert [s.name for s in skills] == sorted(new)
     assert all(s.ours and s.state == "active" and s.version == 1 for s in skills)
@@ -243,9 +254,9 @@ def test_a_kill_between_the_renames_leaves_whole_skills(
         with intake.locked():
             if steps < 5:
                 with pytest.raises(KeyboardInterrupt):
-                    intake.create_many(new, "remote:team")
+                    create_many(intake, new, "remote:team")
             else:
-                intake.create_many(new, "remote:team")
+                create_many(intake, new, "remote:team")
         monkeypatch.setattr(os, "replace", real)
         library = SkillLibrary(folder)
         assert all(skill.ours for skill in library.list())
@@ -254,7 +265,7 @@ def test_a_kill_between_the_renames_leaves_whole_skills(
             taken = intake.taken_names()
             missing = [name for name in new if intake.find(name) is None]
             assert [intake.plan_name(name, "team", taken) for name in missing] == missing
-            intake.create_many({name: new[name] for name in missing}, "remote:team")
+            create_many(intake, {name: new[name] for name in missing}, "remote:team")
         assert len(SkillLibrary(folder).list()) == 5
 
 
@@ -263,7 +274,7 @@ def test_links_in_a_skill_are_not_written_through(tmp_path: Path) -> None:
     outside.mkdir()
     intake = SkillIntake(tmp_path / "skills")
     with intake.locked():
-        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        create_many(intake, {"a": NewSkill(arriving(), "x")}, "remote:team")
         stored = intake.find("a")
         assert stored is not None
         (stored.place.folder / "scripts").symlink_to(outside)
@@ -281,7 +292,7 @@ def test_links_in_a_skill_are_not_written_through(tmp_path: Path) -> None:
 def test_a_skill_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     intake = SkillIntake(tmp_path)
     with intake.locked():
-        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        create_many(intake, {"a": NewSkill(arriving(), "x")}, "remote:team")
         with pytest.raises(LibraryError, match="changed at home"):
             intake.update("a", arriving("New."), expected="0" * 64, actor="remote:team", why="x")
 
@@ -289,7 +300,7 @@ def test_a_skill_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> No
 def test_what_an_update_overwrites_is_kept(tmp_path: Path) -> None:
     intake = SkillIntake(tmp_path)
     with intake.locked():
-        intake.create_many({"a": NewSkill(arriving(x=b"first"), "x")}, "remote:team")
+        create_many(intake, {"a": NewSkill(arriving(x=b"first"), "x")}, "remote:team")
         stored = intake.find("a")
         assert stored is not None
         changed = arriving("New.")._replace(dropped=("x",))
@@ -303,7 +314,7 @@ def test_what_an_update_overwrites_is_kept(tmp_path: Path) -> None:
 def test_what_arrived_in_bulk_is_known_read_and_undone_like_any_other(tmp_path: Path) -> None:
     intake, library = SkillIntake(tmp_path), SkillLibrary(tmp_path)
     with intake.locked():
-        intake.create_many({n: NewSkill(arriving(), "from team") for n in "ab"}, "remote:team")
+        create_many(intake, {n: NewSkill(arriving(), "from team") for n in "ab"}, "remote:team")
     assert [p.name for p in (tmp_path / ".history").glob("*.jsonl")] == []
     first = library.get("a")
     assert first.ours
@@ -322,7 +333,7 @@ def test_a_name_that_was_here_before_goes_on_with_its_versions(tmp_path: Path) -
     library.create(draft, state="active", project_slug="p", scope="user", origin="x", session="s")
     shutil.rmtree(tmp_path / "a")
     with intake.locked():
-        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        create_many(intake, {"a": NewSkill(arriving(), "x")}, "remote:team")
     assert [c.action for c in intake.changes("a")] == ["create", SYNC]
     assert library.get("a").version == 2
 
@@ -330,13 +341,13 @@ def test_a_name_that_was_here_before_goes_on_with_its_versions(tmp_path: Path) -
 def test_a_damaged_store_of_arrivals_costs_the_ledger_and_no_skill(tmp_path: Path) -> None:
     intake = SkillIntake(tmp_path)
     with intake.locked():
-        intake.create_many({"a": NewSkill(arriving(), "x")}, "remote:team")
+        create_many(intake, {"a": NewSkill(arriving(), "x")}, "remote:team")
     (tmp_path / ".history" / "arrived.sqlite").write_bytes(b"no database" * 1000)
     stored = SkillIntake(tmp_path).find("a")
     assert stored is not None
     assert not stored.skill.ours  # nothing tells any more that we wrote it: it is left alone
     with intake.locked():
-        intake.create_many({"b": NewSkill(arriving(), "x")}, "remote:team")
+        create_many(intake, {"b": NewSkill(arriving(), "x")}, "remote:team")
     assert SkillLibrary(tmp_path).get("b").ours
     assert len(list((tmp_path / ".history").glob("arrived.sqlite.damaged-*"))) == 1
 
@@ -350,10 +361,10 @@ def test_of_a_batch_that_cannot_be_noted_nothing_is_written(
     intake = SkillIntake(tmp_path)
     monkeypatch.setattr("skill_learner.skills.arrivals.Arrivals.add", full)
     with intake.locked(), pytest.raises(LibraryError, match="full"):
-        intake.create_many(
-            {"a": NewSkill(arriving(x=b"1"), "x"), "b": NewSkill(arriving(), "x")}, "r"
+        create_many(
+            intake, {"a": NewSkill(arriving(x=b"1"), "x"), "b": NewSkill(arriving(), "x")}, "r"
         )
     monkeypatch.undo()
     assert SkillLibrary(tmp_path).list() == []
     with intake.locked():
-        assert set(intake.create_many({"b": NewSkill(arriving(), "x")}, "r")) == {"b"}
+        assert set(create_many(intake, {"b": NewSkill(arriving(), "x")}, "r")) == {"b"}
