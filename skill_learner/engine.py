@@ -353,6 +353,7 @@ class SkillEngine:
             opened.conversation.flush()
             self._end(opened)
 
+    @never_raises(None)
     def _reviewed(self, conversation: StoredConversation, skills: Sequence[str]) -> None:
         opened = self._parts.sessions.get(conversation.session)
         if opened is not None and opened.file == conversation.path:

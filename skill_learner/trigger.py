@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 
 
@@ -10,6 +11,7 @@ class ReviewTrigger:
 
     Asking for a review clears nothing; its completion does. One that failed or was never run
     leaves the count as it was, and is asked for again after another `interval`.
+    Safe for a host's threads and the worker at once.
     """
 
     def __init__(self, interval: int) -> None:
@@ -18,6 +20,7 @@ class ReviewTrigger:
         self._reviewed = 0
         self._asked_at = 0
         self._asked: deque[tuple[int, int]] = deque(maxlen=100)
+        self._lock = threading.Lock()
 
     @property
     def unreviewed(self) -> int:
@@ -32,10 +35,12 @@ class ReviewTrigger:
 
     def asked(self, steps: int) -> None:
         """A review of the first `steps` steps is on its way."""
-        self._asked_at = self._total
-        self._asked.append((steps, self._total))
+        with self._lock:
+            self._asked_at = self._total
+            self._asked.append((steps, self._total))
 
     def completed(self, steps: int) -> None:
         """A review that saw `steps` steps is done: what had been counted by then is clear."""
-        covered = [total for asked, total in self._asked if asked <= steps]
-        self._reviewed = max([self._reviewed, *covered])
+        with self._lock:
+            covered = [total for asked, total in self._asked if asked <= steps]
+            self._reviewed = max([self._reviewed, *covered])

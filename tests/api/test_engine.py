@@ -19,6 +19,7 @@ from skill_learner import ConfigError, SkillEngine, SkillLearnerConfig
 from skill_learner.jobs import JobStore
 from skill_learner.skills.library import SkillLibrary
 from skill_learner.testing import FixedEmbeddings, ScriptedLLM
+from skill_learner.trigger import ReviewTrigger
 
 Engines = Callable[..., SkillEngine]
 TALK = [
@@ -132,6 +133,24 @@ def test_a_review_that_failed_is_not_told_as_done(make_engine: Engines) -> None:
     assert (told["completed"], told["waiting"], told["provider_errors"]) == (0, 1, 1)
     assert "quota exceeded" in told["last_error"]
     assert engine.close(0.1) is False
+
+
+def test_a_fault_of_the_host_s_side_does_not_undo_a_review(
+    make_engine: Engines, learned: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(trigger: ReviewTrigger, steps: int) -> None:
+        raise RuntimeError("the count is broken")
+
+    monkeypatch.setattr(ReviewTrigger, "completed", faulty)
+    engine = make_engine(ScriptedLLM(learned()), approval="auto", nudge_interval=1)
+    engine.on_session_start()
+    engine.on_turn_complete(TALK)
+    assert engine.wait(10)
+    stats = engine.get_stats()
+    told = stats["reviews"]
+    assert (told["completed"], told["waiting"], told["provider_errors"]) == (1, 0, 0)
+    assert stats["skills"]["active"] == 1
+    assert "the count is broken" in stats["last_fault"]
 
 
 @pytest.mark.parametrize("end", [SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt()])

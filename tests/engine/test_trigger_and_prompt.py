@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -37,6 +39,29 @@ def test_a_failed_review_is_asked_for_again_after_another_interval() -> None:
     trigger.note(4)
     assert trigger.is_due()
     assert trigger.unreviewed == 4
+
+
+def test_a_host_asks_while_the_worker_tells_what_is_done() -> None:
+    trigger = ReviewTrigger(1)
+    last = 20_000
+
+    def ask() -> None:
+        for total in range(1, last + 1):
+            trigger.note(total)
+            trigger.asked(steps=total)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        host = threading.Thread(target=ask)
+        host.start()
+        while host.is_alive():
+            trigger.completed(steps=last)
+        host.join()
+    finally:
+        sys.setswitchinterval(before)
+    trigger.completed(steps=last)
+    assert trigger.unreviewed == 0
 
 
 def make(name: str, body: str = "Do it.", description: str = "Use when needed.") -> Skill:
