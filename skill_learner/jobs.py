@@ -131,27 +131,25 @@ class JobStore:
             return written
 
     def wait(self, job: Job, detail: str, *, not_before: float = 0.0) -> Job:
-        """Put a started job back in the queue; the start does not count as an attempt."""
-        with self._changing():
-            current = self._read(self._path(job.id)) or job
-            waiting = replace(
-                current,
-                status="queued",
-                detail=detail,
-                attempts=max(0, job.attempts - 1),
-                not_before=not_before,
-                again="",
-            )
-            return self._write(waiting)
+        """Put a started job back in the queue; the start does not count as an attempt. One that is
+        closed meanwhile stays closed."""
+        attempts = max(0, job.attempts - 1)
+        return self._put_back(
+            job, detail=detail, attempts=attempts, not_before=not_before, again=""
+        )
 
     def postpone(self, job: Job, detail: str, *, seconds: float) -> Job:
-        """Put a started job that failed back in the queue, for later; the start counts."""
+        """Put a started job that failed back in the queue, for later; the start counts. One that is
+        closed meanwhile stays closed."""
+        return self._put_back(job, detail=detail, not_before=self._clock() + seconds)
+
+    def _put_back(self, job: Job, **changes: Any) -> Job:
         with self._changing():
+            closed = self._read(self._closed_folder / f"{job.id}.json")
+            if closed is not None or not self._path(job.id).exists():  # or off the record
+                return closed or job
             current = self._read(self._path(job.id)) or job
-            waiting = replace(
-                current, status="queued", detail=detail, not_before=self._clock() + seconds
-            )
-            return self._write(waiting)
+            return self._write(replace(current, status="queued", **changes))
 
     def requeue_interrupted(self, owner: str | None = None) -> list[Job]:
         """Put every running job (of an owner) back in the queue, or abandon it after
@@ -163,6 +161,8 @@ class JobStore:
         with self._changing():
             for folder in (self._folder, self._closed_folder):
                 remove_old_drafts(folder, min_age=0)  # nobody writes one: that takes our lock
+            for half in {*_job_files(self._folder)} & {*_job_files(self._closed_folder)}:
+                (self._folder / half).unlink()  # its close was cut off
             running = [
                 job
                 for job in self._open()
@@ -171,7 +171,7 @@ class JobStore:
             return [self._requeued(job) for job in running]
 
     def get(self, job_id: str) -> Job | None:
-        for folder in (self._folder, self._closed_folder):
+        for folder in (self._closed_folder, self._folder):
             job = self._read(folder / f"{job_id}.json")
             if job is not None:
                 return job
@@ -241,6 +241,7 @@ class JobStore:
         self._path(job.id).unlink(missing_ok=True)
         closed = _job_files(self._closed_folder)
         for old in closed[: max(0, len(closed) - self._keep_closed)]:
+            (self._folder / old).unlink(missing_ok=True)  # closed by half: it would be open again
             (self._closed_folder / old).unlink(missing_ok=True)
         return written
 

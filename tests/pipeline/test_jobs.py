@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from dying import killed_at
 
 from skill_learner.errors import JobError
-from skill_learner.jobs import MAX_ATTEMPTS, JobStore, Wish
+from skill_learner.jobs import MAX_ATTEMPTS, Job, JobStore, Wish
 from skill_learner.paths import StatePaths
 
 MakeWish = Callable[..., Wish]
@@ -223,6 +225,84 @@ def test_a_crash_between_the_two_steps_of_closing_leaves_a_closed_job(
 
     assert jobs.open() == []
     assert [item.status for item in jobs.all()] == ["done"]
+
+
+@pytest.mark.parametrize("back", ["wait", "postpone"])
+def test_a_closed_job_does_not_come_back(paths: StatePaths, make_wish: MakeWish, back: str) -> None:
+    """Whoever stops a worker puts its job back, and may come a moment after the job was done."""
+
+    def put_back(job: Job) -> Job:
+        if back == "wait":
+            return jobs.wait(job, "the program ended")
+        return jobs.postpone(job, "the program ended", seconds=0)
+
+    jobs = JobStore(paths, keep_closed=2)
+    jobs.queue(make_wish("s1", owner="library"))
+    job = jobs.take()
+    assert job is not None
+    done = jobs.finish(job, "done", "fine")
+
+    assert put_back(job) == done
+    assert not paths.have_open_reviews()
+
+    for number in range(3):
+        jobs.queue(make_wish(f"later{number}", owner="library"))
+        later = jobs.take()
+        assert later is not None
+        jobs.finish(later, "done", "fine")
+    put_back(job)
+    assert jobs.take() is None
+    assert not paths.have_open_reviews()
+
+
+def test_a_job_that_was_closed_by_half_never_runs_again(
+    paths: StatePaths, make_wish: MakeWish
+) -> None:
+    jobs = JobStore(paths, keep_closed=1)
+    jobs.queue(make_wish("s1"))
+    job = jobs.take()
+    assert job is not None
+    open_file = paths.jobs_dir / f"{job.id}.json"
+    before = open_file.read_bytes()
+    jobs.finish(job, "done", "fine")
+    open_file.write_bytes(before)  # as if unlink had not happened
+    got = jobs.get(job.id)
+    assert got is not None
+    assert got.status == "done"
+
+    jobs.queue(make_wish("s2"))
+    later = jobs.take()
+    assert later is not None
+    jobs.finish(later, "done", "fine")
+
+    assert jobs.take() is None
+    assert [one.session for one in jobs.all()] == ["s2"]
+
+
+@pytest.mark.process
+def test_a_close_that_is_killed_at_any_step_leaves_the_job_open_or_closed(
+    paths: StatePaths, make_wish: MakeWish
+) -> None:
+    jobs = JobStore(paths, keep_closed=1)
+    step, at_work = 0, True
+    while at_work:
+        step += 1
+        jobs.queue(make_wish(f"s{step}", owner="library"))
+        job = jobs.take()
+        assert job is not None
+        at_work = killed_at(partial(jobs.finish, job, "done", "fine"), step)
+
+        jobs.requeue_interrupted()
+        if paths.have_open_reviews():
+            again = jobs.take()
+            assert again is not None
+            assert again.id == job.id
+            jobs.finish(again, "done", "fine")
+        assert jobs.take() is None
+        assert not paths.have_open_reviews()
+        newest = jobs.all()[-1]
+        assert (newest.session, newest.status) == (f"s{step}", "done")
+    assert step > 5
 
 
 def test_a_session_id_needs_not_be_text(jobs: JobStore, make_wish: MakeWish) -> None:
