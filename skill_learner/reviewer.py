@@ -10,9 +10,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner.conversation import ConversationStore, StoredConversation
@@ -21,6 +19,7 @@ from skill_learner.files import ensure_private_dir, locked
 from skill_learner.jobs import MAX_ATTEMPTS, Job, Wish
 from skill_learner.pipeline import JobOutcome, PipelineServices, learn_from
 from skill_learner.processes import process_runs
+from skill_learner.review_counts import ReviewCounts
 
 log = logging.getLogger("skill_learner")
 
@@ -30,18 +29,6 @@ _RETRY_SECONDS = 60.0
 _CEILING_SECONDS = 600.0
 
 Reviewed = Callable[[StoredConversation, Sequence[str]], None]
-
-
-@dataclass
-class ReviewCounts:
-    """What became of the reviews of one engine."""
-
-    completed: int = 0
-    failed: int = 0
-    provider_errors: int = 0
-    last_error: str = ""
-    skills: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
 
 
 class BackgroundReviewer:
@@ -75,8 +62,10 @@ class BackgroundReviewer:
         """Queue a review of a stored conversation and return at once. One that is asked for while
         another of the same conversation runs follows it."""
         with self._changed:
-            self._pending.add(session)
+            self._put_off.add(session)  # unless it comes to be queued
             self._services.jobs.queue(self._wish(session, file, reason))
+            self._put_off.discard(session)
+            self._pending.add(session)
         self._start()
 
     def resume(self) -> None:
@@ -144,6 +133,7 @@ class BackgroundReviewer:
         except Exception as error:  # nothing of ours may end in the host's stderr as a traceback
             self._note_failure(f"{type(error).__name__}: {error}")
             with self._changed:
+                self._put_off |= self._pending  # they are on disk, for the next who starts
                 self._pending.clear()
                 self._thread = None
                 self._changed.notify_all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import subprocess
@@ -133,6 +134,41 @@ def test_a_review_that_failed_is_not_told_as_done(make_engine: Engines) -> None:
     assert (told["completed"], told["waiting"], told["provider_errors"]) == (0, 1, 1)
     assert "quota exceeded" in told["last_error"]
     assert engine.close(0.1) is False
+
+
+def test_a_review_that_could_not_be_taken_up_is_not_told_as_done(
+    make_engine: Engines, nothing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(jobs: JobStore, **_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    engine = make_engine(ScriptedLLM(nothing, nothing))
+    with monkeypatch.context() as disk:
+        disk.setattr(JobStore, "take", full)
+        assert engine.on_session_end(TALK, session="one", wait=10) is False
+        assert engine.wait(10) is False
+        told = engine.get_stats()["reviews"]
+        assert (told["completed"], told["waiting"]) == (0, 1)
+        assert "No space left" in told["last_error"]
+
+    assert engine.on_session_end(TALK, session="two", wait=10) is True
+    assert engine.wait(10) is True  # the first one, too
+    assert engine.get_stats()["reviews"]["completed"] == 2
+
+
+def test_nobody_waits_for_a_review_that_was_never_queued(
+    make_engine: Engines, nothing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(jobs: JobStore, wish: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    engine = make_engine(ScriptedLLM(nothing))
+    monkeypatch.setattr(JobStore, "queue", full)
+    started = time.monotonic()
+    assert engine.on_session_end(TALK, session="one", wait=10) is False
+    assert engine.wait(10) is False
+    assert engine.close(10) is False
+    assert time.monotonic() - started < 5
 
 
 def test_a_fault_of_the_host_s_side_does_not_undo_a_review(
