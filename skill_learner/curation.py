@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from skill_learner.learning.duplicates import NEAR, similarity
+from skill_learner.learning.duplicates import NEAR
+from skill_learner.learning.near_skills import NearSkills
 from skill_learner.models import ArchiveSkill, MergeSkills, Skill
 
 _UNUSED_SESSIONS = 20
@@ -72,30 +73,26 @@ def _merges(
 ) -> list[MergeSkills]:
     """Near-duplicates of one scope, into the one that is worth most."""
     best_first = sorted(skills, key=lambda one: _worth(one, lives, pins), reverse=True)
+    by_scope: dict[str, list[Skill]] = {}
+    for skill in best_first:
+        by_scope.setdefault(skill.scope, []).append(skill)
+    near_skills = {scope: NearSkills(ours, NEAR) for scope, ours in by_scope.items()}
+    pinned = frozenset(pins)
     taken: set[str] = set()
     found: list[MergeSkills] = []
     for target in best_first:
         if target.name in taken:
             continue
-        near = [
-            (other, score)
-            for other in best_first
-            if other.name not in taken | {target.name} | set(pins)
-            and other.scope == target.scope
-            and (score := _similarity(target, other)) >= NEAR
-        ]
+        taken.add(target.name)
+        near = near_skills[target.scope].near(
+            target, lambda one: one.name not in taken and one.name not in pinned
+        )
         if near:
-            taken |= {target.name} | {other.name for other, _ in near}
+            taken.update(other.name for other, _ in near)
             likeness = ", ".join(f"{other.name} {score:.2f}" for other, score in near)
             names = tuple(other.name for other, _ in near)
             found.append(MergeSkills(target.name, names, f"near-duplicates ({likeness})"))
     return found
-
-
-def _similarity(one: Skill, other: Skill) -> float:
-    return similarity(
-        (one.name, one.description, one.body), (other.name, other.description, other.body)
-    )
 
 
 def _expired(skills: Sequence[Skill], today: str) -> list[ArchiveSkill]:

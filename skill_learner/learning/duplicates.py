@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from skill_learner.models import CreateSkill, PatchSkill, Skill
 
 Known = CreateSkill | Skill
+Run = tuple[str, ...]
 
 NEAR = 0.4
 """Similarity from which two skills are taken for one (`scripts/bench_duplicates` measures it)."""
 NEAR_NOTE = 0.65
 """The same for notes by rule: they share their sentences, and are told apart by their keys."""
+NAME_SHARE, WORDS_SHARE, RUNS_SHARE = 0.2, 0.4, 0.9
+FEWEST_RUNS = 8
 
 _WORD = re.compile(r"[^\W_]{2,}", re.UNICODE)
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{2}")
@@ -36,11 +40,9 @@ def nearest(proposal: CreateSkill, skills: Sequence[Known]) -> tuple[Known | Non
     """The most similar skill and the similarity, 0 to 1."""
     best: Known | None = None
     most = 0.0
+    told = cut(proposal.name, proposal.description, proposal.body)
     for skill in skills:
-        score = similarity(
-            (proposal.name, proposal.description, proposal.body),
-            (skill.name, skill.description, skill.body),
-        )
+        score = likeness(told, cut(skill.name, skill.description, skill.body))
         if score > most:
             best, most = skill, score
     return best, most
@@ -49,12 +51,36 @@ def nearest(proposal: CreateSkill, skills: Sequence[Known]) -> tuple[Known | Non
 def similarity(one: tuple[str, str, str], other: tuple[str, str, str]) -> float:
     """Of two skills as (name, description, body): the larger of what their bodies share word run by
     word run, and what names, descriptions and bodies share in words."""
-    runs = _containment(_runs(one[2]), _runs(other[2]))
-    names = _overlap(_words(one[0].replace("-", " ")), _words(other[0].replace("-", " ")))
-    descriptions = _overlap(_words(one[1]), _words(other[1]))
-    bodies = _overlap(_words(one[2]), _words(other[2]))
-    blended = 0.2 * names + 0.4 * descriptions + 0.4 * bodies
-    return max(0.9 * runs, blended)
+    return likeness(cut(*one), cut(*other))
+
+
+@dataclass(frozen=True)
+class CutSkill:
+    """What a skill says, cut up once for however many comparisons. run_count: of all runs of its
+    body; `runs` may leave out those that nobody who is compared with it has."""
+
+    name: Set[str]
+    description: Set[str]
+    body: Set[str]
+    runs: Set[Run]
+    run_count: int
+
+
+def cut(name: str, description: str, body: str) -> CutSkill:
+    runs = body_runs(body)
+    return CutSkill(
+        _words(name.replace("-", " ")), _words(description), _words(body), runs, len(runs)
+    )
+
+
+def likeness(one: CutSkill, other: CutSkill) -> float:
+    """As `similarity`."""
+    blended = (
+        NAME_SHARE * _overlap(one.name, other.name)
+        + WORDS_SHARE * _overlap(one.description, other.description)
+        + WORDS_SHARE * _overlap(one.body, other.body)
+    )
+    return max(RUNS_SHARE * _containment(one, other), blended)
 
 
 def shares_subject(text: str, skill: Skill) -> bool:
@@ -68,19 +94,23 @@ def _words(text: str) -> set[str]:
     return found | set(_WIDE.findall(text))
 
 
-def _runs(text: str, size: int = 4) -> set[tuple[str, ...]]:
+def body_runs(text: str, size: int = 4) -> set[Run]:
+    """Each so many words that follow one another in a body."""
     words = _WORD.findall(text.lower())
-    return {tuple(words[i : i + size]) for i in range(len(words) - size + 1)}
+    return set(zip(*(words[i:] for i in range(size)), strict=False))
 
 
-def _overlap(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+def _overlap(one: Set[str], other: Set[str]) -> float:
+    if not one or not other:
+        return 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared)
 
 
-def _containment(one: set[tuple[str, ...]], other: set[tuple[str, ...]]) -> float:
-    """Share of the smaller set that the other holds; bodies of a few words say nothing."""
-    smaller = min(len(one), len(other))
-    return len(one & other) / smaller if smaller >= 8 else 0.0
+def _containment(one: CutSkill, other: CutSkill) -> float:
+    """Share of the smaller body's runs that the other holds; bodies of a few words say nothing."""
+    smaller = min(one.run_count, other.run_count)
+    return len(one.runs & other.runs) / smaller if smaller >= FEWEST_RUNS else 0.0
 
 
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
