@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -56,8 +57,8 @@ def read_document(document: Any) -> Incoming:
     if not isinstance(skills, list):
         raise SkillFormatError("`skills` must be a list")
     found = [_incoming(item, index) for index, item in enumerate(skills, start=1)]
-    names = [skill.name.casefold() for skill in found]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(skill.name.casefold() for skill in found)
+    doubled = sorted(name for name, times in names.items() if times > 1)
     if doubled:
         raise SkillFormatError(f"more than one skill is called {', '.join(doubled)}")
     return Incoming(tuple(found))

@@ -78,7 +78,7 @@ def grouped(found: Iterable[tuple[str, SkillFileData]], root_name: str) -> Incom
     roots = {path.rpartition("/")[0] for path in files if is_skill_file(path)}
     belonging: dict[str, dict[str, SkillFileData]] = {root: {} for root in sorted(roots)}
     for path, file in files.items():
-        root = _nearest_root(path, roots)
+        root = nearest_root(path, roots)
         if root is not None:
             belonging[root][path[len(root) + 1 :] if root else path] = file
     skills: list[IncomingSkill] = []
@@ -92,7 +92,8 @@ def grouped(found: Iterable[tuple[str, SkillFileData]], root_name: str) -> Incom
     return Incoming(tuple(skills), tuple(refused))
 
 
-def _nearest_root(path: str, roots: set[str]) -> str | None:
+def nearest_root(path: str, roots: set[str]) -> str | None:
+    """The skill's folder that a file lies in, itself or below; None when it lies in none."""
     folder = path.rpartition("/")[0]
     while folder not in roots:
         if not folder:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from skill_learner.errors import SkillFormatError
 from skill_learner.exchange.archives import read_archive
 from skill_learner.exchange.documents import read_document
-from skill_learner.exchange.incoming import Incoming, grouped
+from skill_learner.exchange.incoming import Incoming, grouped, nearest_root
 from skill_learner.exchange.safe_files import (
     MOST_BYTES,
     MOST_DEPTH,
@@ -88,12 +88,12 @@ def _files_below(folder: Path) -> Iterator[tuple[str, SkillFileData]]:
         for name in sorted(names):
             seen.append((prefix + name, Path(root) / name))
             if is_skill_file(name):
-                roots.add(prefix)
+                roots.add(prefix.removesuffix("/"))
         if len(seen) > _MOST_SEEN:
             raise SkillFormatError(f"{folder}: more than {_MOST_SEEN} files")
     total = 0
     for path, file in seen:
-        if is_ignored(path) or not any(path.startswith(root) for root in roots):
+        if is_ignored(path) or nearest_root(path, roots) is None:
             continue
         read = _read_file(path, file)
         total += len(read.data)

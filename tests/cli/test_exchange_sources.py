@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -264,3 +265,39 @@ def test_the_skills_cli_of_npm_lists_what_we_export(
     assert "Found 2 skills" in listed
     assert "build-site" in listed
     assert "Use when bread is baked: at 200 degrees." in listed
+
+
+def test_a_folder_of_four_times_the_skills_costs_four_times_the_calls(tmp_path: Path) -> None:
+    def calls(skills: int) -> int:
+        folder = tmp_path / f"{skills}"
+        for number in range(skills):
+            place = folder / "group" / f"skill-{number}"
+            place.mkdir(parents=True)
+            (place / "SKILL.md").write_bytes(SKILL)
+            (folder / "group" / f"note-{number}.md").write_text("of no skill")
+        made = 0
+
+        def count(*_: object) -> None:
+            nonlocal made
+            made += 1
+
+        sys.setprofile(count)
+        try:
+            found = read_source(folder)
+        finally:
+            sys.setprofile(None)
+        assert len(found.skills) == skills
+        return made
+
+    calls(1)  # what is imported and compiled at first is no part of it
+    assert calls(120) < 5 * calls(30)
+
+
+def test_an_export_that_holds_a_name_twice_is_refused(tmp_path: Path) -> None:
+    skills = [
+        {"name": name, "files": {"SKILL.md": SKILL.decode()}} for name in ("one", "two", "One")
+    ]
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps({"format": "skill-learner-skills", "version": 1, "skills": skills}))
+    with pytest.raises(SkillFormatError, match=r"is called one$"):
+        read_source(file)
