@@ -23,12 +23,20 @@ def build_index(
     or open markup. What is left out is counted, with the way to find it. listed: names of those
     that the editor can load; the others' lines say how to read them (None: all can be loaded).
     """
-    lines = [_line(skill, listed is None or skill.name in listed) for skill in skills]
+    room = token_budget * CHARACTERS_PER_TOKEN
+    lines = []
+    size = -1
+    for skill in skills:
+        line = _line(skill, listed is None or skill.name in listed)
+        size += len(line) + 1
+        if size > room:  # the lines alone: no more of them need be tried
+            break
+        lines.append(line)
     for count in range(len(lines), 0, -1):
-        text = render_index(lines[:count], _more(len(lines) - count))
-        if len(text) <= token_budget * CHARACTERS_PER_TOKEN:
+        text = render_index(lines[:count], _more(len(skills) - count))
+        if len(text) <= room:
             return text
-    return render_index((), _more(len(lines))) if lines else render_index(())
+    return render_index((), _more(len(skills))) if skills else render_index(())
 
 
 def shown_count(skills: Sequence[Skill], token_budget: int) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from skill_learner.install.markdown_block import put_block, read_block
 from skill_learner.models import Skill
+from skill_learner.publish import index
 from skill_learner.publish.index import build_index, shown_count
 
 
@@ -50,3 +53,23 @@ def test_a_hostile_description_cannot_leave_its_line() -> None:
     assert "```" not in text
     assert " @" not in text
     assert "\n# Heading" not in text
+
+
+def test_of_thousands_of_skills_only_those_that_may_fit_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+    render = index.render_index
+    monkeypatch.setattr(index, "render_index", lambda *given: (tried.append(1), render(*given))[1])
+    skills = [skill(f"skill-{number}", "Use when it rains.") for number in range(3_000)]
+    for budget in (1, 300, 500, 2_000):
+        tried.clear()
+        text = build_index(skills, budget)
+        assert len(tried) < 60
+        shown = text.count("\n- ")
+        assert f"{3_000 - shown} more" in text
+        longer = render(
+            [index._line(one, True) for one in skills[: shown + 1]], index._more(2_999 - shown)
+        )
+        assert len(longer) > 4 * budget
+        assert len(text) <= 4 * budget or not shown
