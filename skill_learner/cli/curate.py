@@ -16,6 +16,7 @@ from skill_learner.models import ArchiveSkill, MergeSkills, ProposalSource, Skil
 
 if TYPE_CHECKING:
     from skill_learner.curation import Curation, Life
+    from skill_learner.jobs import Job
     from skill_learner.skills.library import SkillLibrary
 
 
@@ -79,16 +80,16 @@ def _lives(
     from skill_learner.jobs import JobStore
 
     jobs = JobStore(config.paths).all() if config.paths.jobs_dir.exists() else []
+    done: dict[str, list[Job]] = {}
+    for job in jobs:
+        if job.status == "done":
+            done.setdefault(job.project_key, []).append(job)
     uses = counted_uses(config, skills)
     lives = {}
     for skill in skills:
         changes = library.history(skill.name)
         born = datetime.fromisoformat(changes[0].at).timestamp() if changes else 0.0
-        since = {
-            job.session
-            for job in jobs
-            if job.status == "done" and job.project_key == skill.scope and job.created > born
-        }
+        since = {job.session for job in done.get(skill.scope, ()) if job.created > born}
         use = uses.get(skill.name)
         lives[skill.name] = Life(use.count if use else 0, len(since))
     return lives

@@ -24,6 +24,8 @@ _STEERING = frozenset(range(0x202A, 0x202F)) | frozenset(range(0x2066, 0x206A))
 
 def printable(text: str) -> str:
     """`text` without control characters (newline and tab stay) and without lone surrogates."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return "".join(
         character
         if character in "\n\t"

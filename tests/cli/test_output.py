@@ -78,3 +78,9 @@ def test_progress_without_a_terminal_is_lines_on_stderr(
 
 def test_a_time_that_never_was() -> None:
     assert output.when(None) == "never"
+
+
+def test_a_text_that_needs_no_change_is_told_as_one_that_does() -> None:
+    for point in (*range(0x2800), *range(0xD7F0, 0xE010), *range(0xFE00, 0x10000)):
+        character = chr(point)
+        assert output.printable(character) == output.printable(f"{character}\0")[:-1]
