@@ -75,8 +75,8 @@ class SkillFolder:
         refuse_unsafe(name)
         for archived in (False, True):
             place = self._place(name, archived)
-            if place is None or name not in os.listdir(place.folder.parent):
-                continue  # a file system that ignores case: `Deploy` must not answer for `deploy`
+            if place is None or not _is_spelled(name, self._bases[archived]):
+                continue
             if not self._inside(place):
                 raise LibraryError(
                     f"skill {name!r} is a link that leaves the library {self.root}",
@@ -216,6 +216,17 @@ def further_files(folder: str) -> str:
             else:
                 told.append(f"{entry.name}:{stamp_of(entry.stat())}")
     return ",".join(sorted(told))
+
+
+def _is_spelled(name: str, base: str) -> bool:
+    """Whether a name that leads to something is the very name of it: where a file system ignores
+    case, `Deploy` must not answer for `deploy`. (To list a library of thousands for each of its
+    skills costs far more than to ask for one other spelling.)"""
+    if name.isascii() and name.replace("-", "").isalnum():
+        other = name.swapcase()
+        if other == name or not os.path.lexists(f"{base}{os.sep}{other}"):
+            return True
+    return name in os.listdir(base)
 
 
 def _abandoned(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -230,3 +231,27 @@ def test_a_busy_library_says_so(library: SkillLibrary, create: Create) -> None:
         pytest.raises(LibraryError, match="busy in another process"),
     ):
         impatient.add_evidence("a", session="s", promote=False, why="")
+
+
+def test_a_skill_is_found_without_a_look_at_all_the_others(
+    library: SkillLibrary, create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill = create()
+    listed: list[object] = []
+    names = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda place: (listed.append(place), names(place))[1])
+    assert library.history(skill.name)
+    assert not [place for place in listed if Path(str(place)) == library.skills_dir]
+
+
+def test_where_case_is_ignored_another_spelling_finds_nothing(
+    library: SkillLibrary, create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill = create()
+    other = library.skills_dir / skill.name.swapcase()
+    other.symlink_to(library.skills_dir / skill.name)  # what such a file system would answer
+    names = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda place: [n for n in names(place) if n.islower()])
+    assert library.get(skill.name).name == skill.name
+    with pytest.raises(LibraryError):
+        library.get(skill.name.swapcase())
