@@ -20,6 +20,8 @@ _SHORTEST = 5.0
 _SLICE = 0.5
 """Seconds after which a thread that waits for a hint looks whether it is to end."""
 
+_BUILT_AGAIN = 60.0
+
 
 def is_due(state_says: str, every: int, now: float) -> bool:
     """Whether a remote last synced at that time is due. A clock that was set back makes it due."""
@@ -35,8 +37,13 @@ def is_due(state_says: str, every: int, now: float) -> bool:
 @dataclass
 class _Running:
     settings: RemoteSettings
-    synchroniser: Synchroniser
-    last: float = float("-inf")
+    synchroniser: Synchroniser | None = None
+    """None until it could be built."""
+    due: float = float("-inf")
+
+    @property
+    def gives_hints(self) -> bool:
+        return self.synchroniser is not None and self.synchroniser.gives_hints
 
 
 class BackgroundSync:
@@ -65,19 +72,20 @@ class BackgroundSync:
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        running = [_Running(settings, self._build(settings)) for settings in self._remotes]
+        running = [_Running(settings) for settings in self._remotes]
         pause = max(_SHORTEST, min((r.settings.every for r in running), default=3600) / 4)
         while True:
             for one in running:
-                if time.monotonic() - one.last >= one.settings.every and not self._stop.is_set():
-                    one.last = time.monotonic()
+                if time.monotonic() >= one.due and not self._stop.is_set():
                     self._sync(one)
             self._first.set()
-            if self._rest(running, pause):
+            is_whole = all(one.synchroniser is not None for one in running)
+            if self._rest(running, pause if is_whole else min(pause, _BUILT_AGAIN)):
                 break
         for one in running:
-            with contextlib.suppress(SkillLearnerError):
-                one.synchroniser.close()
+            if one.synchroniser is not None:
+                with contextlib.suppress(Exception):
+                    one.synchroniser.close()
 
     def _rest(self, running: Sequence[_Running], seconds: float) -> bool:
         """Wait so long, or until a remote gives a hint that there is news; whether to end. Hints
@@ -85,18 +93,26 @@ class BackgroundSync:
         end = time.monotonic() + seconds
         if self._stop.wait(min(seconds, _SHORTEST)):
             return True
-        hinting = next((one for one in running if one.synchroniser.gives_hints), None)
-        while hinting is not None and time.monotonic() < end and not self._stop.is_set():
-            try:
-                if hinting.synchroniser.wait_for_hint(_SLICE):
-                    hinting.last = float("-inf")
-                    return self._stop.wait(random.uniform(0, 1))
-            except SkillLearnerError:
-                hinting = None
+        hinting = [one for one in running if one.gives_hints]
+        while hinting and time.monotonic() < end and not self._stop.is_set():
+            for one in tuple(hinting):
+                try:
+                    assert one.synchroniser is not None
+                    if one.synchroniser.wait_for_hint(_SLICE / len(hinting)):
+                        one.due = float("-inf")
+                        return self._stop.wait(random.uniform(0, 1))
+                except SkillLearnerError:
+                    hinting.remove(one)
         return self._stop.wait(max(0.0, end - time.monotonic()))
 
     def _sync(self, one: _Running) -> None:
+        """What cannot even be built (a damaged state, a full disk) is tried again before long."""
+        every = one.settings.every
+        one.due = time.monotonic() + min(every, _BUILT_AGAIN)
         try:
+            if one.synchroniser is None:
+                one.synchroniser = self._build(one.settings)
+            one.due = time.monotonic() + every
             report = one.synchroniser.sync()
             if report.changed_home:
                 self._on_change(report)
