@@ -221,6 +221,8 @@ class SkillEngine:
         parts.skills.close()
         if parts.sync is not None:
             parts.sync.close()
+        for close in parts.shared:
+            close()
         return done
 
     def __enter__(self) -> SkillEngine:

@@ -54,6 +54,8 @@ class EngineParts:
     reviewer: BackgroundReviewer | None
     provider: str
     sync: BackgroundSync | None
+    shared: Sequence[Callable[[], None]] = ()
+    """Closes what is shared with a fleet."""
 
 
 def build_engine_parts(
@@ -68,7 +70,7 @@ def build_engine_parts(
     library, search = build_library(config), build_search(config)
     paths = config.library_paths
     usage = UsageStore(paths.usage_db)
-    semantic = None
+    semantic, shared = None, list[Callable[[], None]]()
     if embedding_provider is not None:
         semantic = _embedding_search(config, library, search, embedding_provider)
     finder = SkillFinder(
@@ -82,6 +84,8 @@ def build_engine_parts(
         from skill_learner.reviewer import BackgroundReviewer
 
         services, provider = _services(config, llm, library, search, usage)
+        if services.fleet is not None:
+            shared.append(services.fleet.close)
         reviewer = BackgroundReviewer(services, provider, events.reviewed)
         reviewer.resume()
     return EngineParts(
@@ -94,6 +98,7 @@ def build_engine_parts(
         reviewer=reviewer,
         provider=provider,
         sync=start_sync(config),
+        shared=shared,
     )
 
 

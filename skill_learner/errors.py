@@ -11,7 +11,9 @@
     |-- JobError                      a review job cannot be run
     |-- RemoteError                   a remote answers nonsense, or refuses what was sent
     |   `-- RemoteUnavailableError    it cannot be reached now; everything goes on without it
-    |-- CeilingReachedError           a daily ceiling forbids another LLM call today
+    |-- ReviewWaitsError              a review has not failed, but cannot be now
+    |   |-- CeilingReachedError       a daily ceiling forbids another LLM call today
+    |   `-- ReviewedElsewhereError    another worker is at it, until in `seconds` or so
     `-- ProviderError                 the LLM could not be asked, or answered nonsense
         |-- ProviderUnavailableError  not installed, not logged in, no key
         |-- ProviderTimeoutError      no answer in time
@@ -76,8 +78,20 @@ class JobError(SkillLearnerError):
     exit_code = 6
 
 
-class CeilingReachedError(SkillLearnerError):
+class ReviewWaitsError(SkillLearnerError):
     exit_code = 6
+
+    def __init__(self, message: str, hint: str = "", *, seconds: float = 0.0) -> None:
+        super().__init__(message, hint)
+        self.seconds = seconds
+
+
+class CeilingReachedError(ReviewWaitsError):
+    pass
+
+
+class ReviewedElsewhereError(ReviewWaitsError):
+    pass
 
 
 class RemoteError(SkillLearnerError):

@@ -74,7 +74,7 @@ def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
 
     reports = []
     for settings in remote_settings(config.remotes):
-        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+        state = SyncState(_state_file(config), settings.name)
         if not is_due(state.note("tried_at"), settings.every, time.time()):
             continue
         state.save_notes({"tried_at": time.time()})
@@ -104,41 +104,47 @@ def note_published(config: SkillLearnerConfig) -> None:
 
 
 def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
-    """What the workers of one PostgreSQL library share; None without such a remote."""
-    found = _fleet_remote(config)
-    if found is None:
+    """What the workers of one PostgreSQL library share; None without a remote of that kind that
+    this machine may write to."""
+    settings = next((one for one in _databases(config) if one.pushes), None)
+    if settings is None:
         return None
     from skill_learner.remotes.fleet import Fleet
+    from skill_learner.remotes.fleet_trouble import FleetTrouble
 
-    return Fleet(*found)
-
-
-def _fleet_remote(config: SkillLearnerConfig) -> tuple[PostgresConnection, str] | None:
-    """A connection to the first database among the remotes, not yet opened, and this machine's
-    label."""
-    if not config.remotes:
-        return None
-    from skill_learner.remotes.settings import remote_settings
-
-    for settings in remote_settings(config.remotes):
-        if settings.engine == "postgres":
-            from skill_learner.remotes.postgres_connection import PostgresConnection
-            from skill_learner.remotes.sync_state import SyncState
-
-            state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
-            return PostgresConnection(settings.url, settings.library), state.machine
-    return None
+    trouble = FleetTrouble(_state_file(config), settings.name)
+    return Fleet(_connection(settings), trouble.machine(), trouble.note)
 
 
 def shared_embeddings(
     config: SkillLearnerConfig, provider: EmbeddingProvider, identity: str
 ) -> EmbeddingProvider:
     """The provider, behind the vectors that a fleet's database keeps, where there is one."""
-    fleet = _fleet_remote(config)
-    if fleet is None:
+    settings = next(iter(_databases(config)), None)
+    if settings is None:
         return provider
     from skill_learner.remotes.postgres import PostgresRemote
     from skill_learner.remotes.shared_embeddings import SharedEmbeddings
 
-    connection, machine = fleet
-    return SharedEmbeddings(provider, PostgresRemote(connection, machine), identity)
+    return SharedEmbeddings(provider, PostgresRemote(_connection(settings), ""), identity)
+
+
+def _databases(config: SkillLearnerConfig) -> list[RemoteSettings]:
+    """Those that this machine may write to come first."""
+    if not config.remotes:
+        return []
+    from skill_learner.remotes.settings import remote_settings
+
+    found = [one for one in remote_settings(config.remotes) if one.engine == "postgres"]
+    return sorted(found, key=lambda one: not one.pushes)
+
+
+def _connection(settings: RemoteSettings) -> PostgresConnection:
+    """Not yet opened."""
+    from skill_learner.remotes.postgres_connection import PostgresConnection
+
+    return PostgresConnection(settings.url, settings.library)
+
+
+def _state_file(config: SkillLearnerConfig) -> Path:
+    return config.library_paths.remotes_dir / "state.sqlite"

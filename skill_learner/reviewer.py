@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from skill_learner.conversation import ConversationStore, StoredConversation
-from skill_learner.errors import CeilingReachedError, JobError, SkillLearnerError
+from skill_learner.errors import JobError, ReviewWaitsError, SkillLearnerError
 from skill_learner.files import ensure_private_dir, locked
 from skill_learner.jobs import MAX_ATTEMPTS, Job, Wish
 from skill_learner.pipeline import JobOutcome, PipelineServices, learn_from
@@ -175,10 +175,11 @@ class BackgroundReviewer:
         started = time.monotonic()
         try:
             outcome = self._review(job)
-        except CeilingReachedError as error:
-            later = time.time() + _CEILING_SECONDS
+        except ReviewWaitsError as error:
+            later = time.time() + (error.seconds or _CEILING_SECONDS)
             ended = services.jobs.wait(job, f"waits: {error.message}", not_before=later)
-            self._note_failure(error.message)
+            if not error.seconds:
+                self._note_failure(error.message)
         except JobError as error:  # no later try would find the file
             ended = self._unreadable(job, error.message)
         except SkillLearnerError as error:
@@ -279,12 +280,9 @@ def run_library_jobs(services: PipelineServices, *, only_session: str | None = N
     seen: set[str] = set()
     with contextlib.suppress(TimeoutError), reviewer.locked():
         services.jobs.requeue_interrupted(OWNER)
-        while True:
-            job = services.jobs.take(
-                session=only_session, owner=OWNER, skip=seen, ignore_delay=True
-            )
-            if job is None:
-                break
+        while job := services.jobs.take(
+            session=only_session, owner=OWNER, skip=seen, ignore_delay=True
+        ):
             seen.add(job.id)
             ended.append(reviewer.run_one(job))
     return ended

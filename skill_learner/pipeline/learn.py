@@ -13,7 +13,12 @@ from skill_learner.ledger import Ceilings
 from skill_learner.models import Episode, Review, Session
 from skill_learner.pipeline.carry_out import carry_out
 from skill_learner.pipeline.encounters import remember_encounters
-from skill_learner.pipeline.fleet_turn import REVIEWED_ELSEWHERE, FleetMeter, fleet_turn
+from skill_learner.pipeline.fleet_turn import (
+    REVIEWED_ELSEWHERE,
+    FleetMeter,
+    FleetTurn,
+    fleet_turn,
+)
 from skill_learner.pipeline.foreign_sessions import why_foreign
 from skill_learner.pipeline.outcome import NOTHING_NON_OBVIOUS, JobOutcome, nothing
 from skill_learner.pipeline.parts import review_parts
@@ -36,7 +41,8 @@ def learn_from(
 
     job: id under which LLM calls are booked (the session's id when empty). review_when: "signal"
     or "always"; empty takes the setting's, and "signal" where that is empty too. Raises
-    ProviderError and CeilingReachedError; the library is then unchanged.
+    ProviderError, CeilingReachedError and, while another worker of a fleet is at it,
+    ReviewedElsewhereError; the library is then unchanged.
     """
     why = _why_passed_over(services, session)
     if why:
@@ -49,15 +55,17 @@ def learn_from(
     scope = scope_of(session)
     earlier = earlier_sequences(services.paths, scope, session)
     found = find_episodes(session, earlier_sequences=earlier)
-    with fleet_turn(services.fleet, session, found) as episodes:
+    with fleet_turn(services.fleet, session, found, job) as turn:
+        episodes = turn.episodes
         if found and not episodes:
             outcome = nothing(REVIEWED_ELSEWHERE)
         elif episodes or (review_when or services.config.review_when) == "always":
             _remember_long_tail(session, redactor)
             reviewer = services.make_reviewer(services.config)
-            metered = _meter(services, reviewer, job or session.id)
+            metered = _meter(services, reviewer, job or session.id, turn)
             progress(f"asking {reviewer.name}")
             review = _ask(services, session, reviewer, episodes, redactor, metered=metered)
+            turn.confirm()
             shown = tuple(redacted_episode(episode, redactor) for episode in episodes)
             outcome = carry_out(services, session, review, reviewer, shown, redactor)
         else:
@@ -101,7 +109,7 @@ def _remember_long_tail(session: Session, redactor: Redactor) -> None:
         redactor.remember(value)
 
 
-def _meter(services: PipelineServices, reviewer: Reviewer, job: str) -> bool:
+def _meter(services: PipelineServices, reviewer: Reviewer, job: str, turn: FleetTurn) -> bool:
     """Whether the reviewer's work costs something; it is then watched. Raises CeilingReachedError
     before the work that a later refusal would throw away."""
     if not isinstance(reviewer, MeteredReviewer):
@@ -110,5 +118,8 @@ def _meter(services: PipelineServices, reviewer: Reviewer, job: str) -> bool:
     services.ledger.check(ceilings)
     meter = services.ledger.meter(job, reviewer.provider_name, reviewer.model, ceilings)
     fleet = services.fleet
-    reviewer.meter = meter if fleet is None else FleetMeter(fleet, meter, ceilings)
+    if fleet is not None:
+        reviewer.meter = FleetMeter(fleet, meter, ceilings, turn.confirm)
+    else:
+        reviewer.meter = meter
     return True

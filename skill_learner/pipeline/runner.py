@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from types import FrameType
 from typing import cast
 
 from skill_learner import tally
-from skill_learner.errors import CeilingReachedError, SkillLearnerError
+from skill_learner.errors import ReviewWaitsError, SkillLearnerError
 from skill_learner.files import ensure_private_dir
 from skill_learner.job import EDITOR, Job
 from skill_learner.journal import JournalReading, read_journal
@@ -164,9 +165,10 @@ def _run_one(run: _Run, job: Job) -> Job:
     run.progress(f"{job.session}: started")
     try:
         outcome = _review(run, job)
-    except CeilingReachedError as error:
-        ended = services.jobs.wait(job, f"waits: {error.message}")
-        tally.hold_off(services.paths, job.project_key, _CEILING_REST)
+    except ReviewWaitsError as error:
+        later = time.time() + error.seconds if error.seconds else 0.0
+        ended = services.jobs.wait(job, f"waits: {error.message}", not_before=later)
+        tally.hold_off(services.paths, job.project_key, error.seconds or _CEILING_REST)
     except SkillLearnerError as error:
         ended = _failed(services, job, error.message)
     except Exception as error:

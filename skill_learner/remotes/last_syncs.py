@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner.remotes.damaged_state import damaged_since
+from skill_learner.remotes.fleet_trouble import FLEET_NOTE
 from skill_learner.remotes.sync_state import SyncState
 
 _LOST = (
@@ -49,7 +50,7 @@ def _last_sync(db: Path, remote: str) -> LastSync:
         return LastSync(
             remote,
             synced_at=synced_at or None,
-            error=state.note("error") or (_LOST if damaged_since(db, synced_at) else ""),
+            error=state.note("error") or _alone(state.note(FLEET_NOTE)) or _lost(db, synced_at),
             proposed=state.note("proposed"),
             held=_told(state.note("held")),
             refused=_told(state.note("refused")),
@@ -58,6 +59,14 @@ def _last_sync(db: Path, remote: str) -> LastSync:
         )
     finally:
         state.close()
+
+
+def _alone(trouble: str) -> str:
+    return f"reviews go on without the fleet: {trouble}" if trouble else ""
+
+
+def _lost(db: Path, synced_at: float) -> str:
+    return _LOST if damaged_since(db, synced_at) else ""
 
 
 def _told(noted: str) -> dict[str, str]:

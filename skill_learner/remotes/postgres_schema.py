@@ -73,6 +73,18 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("004-separation", "".join(_SEPARATION.format(table=table) for table in _TABLES)),
+    (
+        "006-reservations",
+        """
+        CREATE TABLE skill_learner.reservations (
+            library text NOT NULL, id text NOT NULL,
+            day date NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')::date,
+            reviews bigint NOT NULL, tokens bigint NOT NULL,
+            counted boolean NOT NULL DEFAULT false, PRIMARY KEY (library, id));
+        """
+        + _SEPARATION.format(table="reservations")
+        + "GRANT DELETE ON skill_learner.reservations TO PUBLIC;",
+    ),
 )
 VECTORS = (
     "005-vectors",

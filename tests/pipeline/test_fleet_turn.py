@@ -6,33 +6,45 @@ from collections.abc import Collection
 
 import pytest
 
-from skill_learner.errors import CeilingReachedError
+from skill_learner.errors import (
+    CeilingReachedError,
+    ProviderError,
+    ProviderUnavailableError,
+    ReviewedElsewhereError,
+)
 from skill_learner.ledger import Ceilings
 from skill_learner.models import CallResult, Episode, Session, Usage
 from skill_learner.pipeline.fleet_turn import FleetMeter, episode_key, fleet_turn
 
 
 class RecordingFleet:
-    def __init__(self, free: int = 100) -> None:
+    """waits: seconds until others let go of what is not free; 0 when they have reviewed it."""
+
+    def __init__(self, free: int = 100, waits: float = 0.0) -> None:
         self.free = free
+        self.waits = waits
         self.told: list[tuple[str, object]] = []
 
-    def take(self, episodes: Collection[str]) -> frozenset[str]:
-        return frozenset(sorted(episodes)[: self.free])
+    def take(self, episodes: Collection[str], job: str) -> tuple[frozenset[str], float]:
+        ours = frozenset(sorted(episodes)[: self.free])
+        return ours, self.waits if len(ours) < len(episodes) else 0.0
 
-    def finish(self, episodes: Collection[str]) -> None:
+    def finish(self, episodes: Collection[str], job: str) -> None:
         self.told.append(("finish", frozenset(episodes)))
 
-    def release(self, episodes: Collection[str]) -> None:
-        self.told.append(("release", frozenset(episodes)))
+    def release(self, episodes: Collection[str], job: str, *, failed: bool) -> None:
+        self.told.append(("failed" if failed else "release", frozenset(episodes)))
 
-    def reserve(self, tokens: int, *, first: bool, most_reviews: int, most_tokens: int) -> None:
+    def reserve(self, tokens: int, *, first: bool, most_reviews: int, most_tokens: int) -> str:
         if most_reviews == 0:
             raise CeilingReachedError("no more")
         self.told.append(("reserve", (tokens, first)))
+        return f"r{len(self.told)}"
 
-    def settle(self, tokens: int) -> None:
-        self.told.append(("settle", tokens))
+    def settle(self, reservation: str, tokens: int, *, made: bool) -> None:
+        self.told.append(("settle", (reservation, tokens, made)))
+
+    def close(self) -> None: ...
 
 
 class RecordingMeter:
@@ -56,22 +68,62 @@ def session(project: str = "/a/shop") -> Session:
 
 def test_only_what_is_ours_is_reviewed_and_then_finished() -> None:
     fleet = RecordingFleet(free=1)
-    with fleet_turn(fleet, session(), (episode("a"), episode("b"))) as ours:
-        assert len(ours) == 1
-    key = episode_key(session(), ours[0])
+    with fleet_turn(fleet, session(), (episode("a"), episode("b")), "j") as turn:
+        assert len(turn.episodes) == 1
+    key = episode_key(session(), turn.episodes[0])
     assert fleet.told == [("finish", frozenset({key}))]
 
 
-def test_a_review_that_fails_frees_what_it_took() -> None:
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (ValueError("x"), "failed"),
+        (ProviderError("x"), "failed"),
+        (ProviderUnavailableError("x"), "release"),
+        (CeilingReachedError("x"), "release"),
+        (KeyboardInterrupt("x"), "release"),
+    ],
+)
+def test_a_review_that_fails_frees_what_it_took(error: BaseException, word: str) -> None:
     fleet = RecordingFleet()
-    with pytest.raises(ValueError, match="x"), fleet_turn(fleet, session(), (episode("a"),)):
-        raise ValueError("x")
+    with (
+        pytest.raises(type(error), match="x"),
+        fleet_turn(fleet, session(), (episode("a"),), "j"),
+    ):
+        raise error
+    assert [told for told, _ in fleet.told] == [word]
+
+
+def test_what_others_review_now_is_not_done_yet() -> None:
+    """They may die of it; what is ours is let go, too, for it is asked for again with the rest."""
+    fleet = RecordingFleet(free=1, waits=800)
+    with (
+        pytest.raises(ReviewedElsewhereError) as caught,
+        fleet_turn(fleet, session(), (episode("a"), episode("b")), "j"),
+    ):
+        pass
+    assert 0 < caught.value.seconds <= 125
     assert [word for word, _ in fleet.told] == ["release"]
 
 
+def test_a_review_that_took_longer_than_its_lease_is_not_carried_out_twice() -> None:
+    fleet = RecordingFleet()
+
+    def review() -> None:
+        with fleet_turn(fleet, session(), (episode("a"),), "j") as turn:
+            turn.confirm()
+            fleet.free = 0
+            turn.confirm()
+
+    with pytest.raises(ReviewedElsewhereError):
+        review()
+    assert "finish" not in [word for word, _ in fleet.told]
+
+
 def test_without_a_fleet_everything_is_ours() -> None:
-    with fleet_turn(None, session(), (episode("a"),)) as ours:
-        assert ours == (episode("a"),)
+    with fleet_turn(None, session(), (episode("a"),), "j") as turn:
+        turn.confirm()
+        assert turn.episodes == (episode("a"),)
 
 
 def test_the_same_experience_has_one_key_wherever_the_project_lies() -> None:
@@ -92,9 +144,9 @@ def test_calls_count_with_the_fleet_before_they_are_made() -> None:
     meter.end(None, "unavailable")
     assert fleet.told == [
         ("reserve", (100, True)),
-        ("settle", -30),
+        ("settle", ("r1", 70, True)),
         ("reserve", (50, False)),
-        ("settle", -50),
+        ("settle", ("r3", 0, False)),
     ]
     assert own.begun == [100, -1, 50, -1]
 
@@ -104,3 +156,26 @@ def test_a_ceiling_of_the_fleet_stops_the_call_here_too() -> None:
     with pytest.raises(CeilingReachedError):
         FleetMeter(RecordingFleet(), own, Ceilings(0, 0)).begin(1)
     assert own.begun == []
+
+
+class FullMeter(RecordingMeter):
+    def begin(self, tokens: int) -> None:
+        raise CeilingReachedError("this machine's day is used")
+
+
+def test_a_call_that_this_machine_forbids_is_given_back_to_the_fleet() -> None:
+    fleet = RecordingFleet()
+    with pytest.raises(CeilingReachedError, match="machine"):
+        FleetMeter(fleet, FullMeter(), Ceilings(5, 1000)).begin(100)
+    assert fleet.told == [("reserve", (100, True)), ("settle", ("r1", 0, False))]
+
+
+def test_a_review_that_is_no_longer_ours_costs_nothing_more() -> None:
+    fleet, own = RecordingFleet(), RecordingMeter()
+
+    def lost() -> None:
+        raise ReviewedElsewhereError("gone")
+
+    with pytest.raises(ReviewedElsewhereError):
+        FleetMeter(fleet, own, Ceilings(5, 1000), lost).begin(100)
+    assert fleet.told == own.begun == []

@@ -12,9 +12,8 @@ import pytest
 from remote_homes import MakeHome, killed_while_syncing, outcome, words
 
 from skill_learner import SkillEngine
-from skill_learner.errors import CeilingReachedError, RemoteError
+from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import SkillFileData
-from skill_learner.remotes.fleet import Fleet
 from skill_learner.remotes.postgres import PostgresRemote
 from skill_learner.remotes.postgres_connection import PostgresConnection
 from skill_learner.remotes.protocol import OutgoingSkill
@@ -98,6 +97,7 @@ def test_any_number_may_migrate_at_once(postgres_url: str) -> None:
         "003-reviews",
         "004-separation",
         "005-vectors",
+        "006-reservations",
     ]
 
 
@@ -433,63 +433,6 @@ def test_a_new_worker_need_not_embed_again(
             assert len(engine.get_relevant_skills("the deployment fails")) == 2
     assert len(providers[0].asked) == 3
     assert providers[1].asked == ["the deployment fails"]
-
-
-def fleet(url: str, machine: str) -> Fleet:
-    return Fleet(PostgresConnection(url, "default"), machine)
-
-
-def test_one_worker_reviews_one_episode(postgres_url: str) -> None:
-    fleet(postgres_url, "m-0").take([])
-    workers = [fleet(postgres_url, f"m-{n}") for n in range(10)]
-    barrier = threading.Barrier(10)
-
-    def take(worker: Fleet) -> frozenset[str]:
-        barrier.wait()
-        return worker.take(["e1", "e2", "e3"])
-
-    with ThreadPoolExecutor(10) as pool:
-        taken = [episode for got in pool.map(take, workers) for episode in got]
-    assert sorted(taken) == ["e1", "e2", "e3"]
-
-
-def test_leases_end_and_failures_free_an_episode(postgres_url: str) -> None:
-    one, two = fleet(postgres_url, "m-1"), fleet(postgres_url, "m-2")
-    two.settle(0)  # connected, so that the lease is not over before it is asked for
-    assert one.take(["e"], seconds=3) == {"e"}
-    assert two.take(["e"]) == frozenset()
-    threading.Event().wait(3.2)
-    assert two.take(["e"]) == {"e"}
-    one.finish(["e"])
-    two.release(["e"])
-    assert one.take(["e"]) == {"e"}
-    one.finish(["e"])
-    assert two.take(["e"]) == one.take(["e"]) == frozenset()
-
-
-def test_ceilings_count_for_the_whole_fleet(postgres_url: str) -> None:
-    workers = [fleet(postgres_url, f"m-{n}") for n in range(8)]
-    workers[0].settle(0)
-
-    def ask(worker: Fleet) -> bool:
-        try:
-            worker.reserve(100, first=True, most_reviews=5, most_tokens=10_000)
-        except CeilingReachedError:
-            return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(ask, workers)) == 5
-    workers[0].settle(-50)
-    assert execute(postgres_url, "SELECT reviews, tokens FROM skill_learner.spend") == [(5, 450)]
-
-
-def test_a_fleet_without_its_server_forbids_nothing(tmp_path: Path) -> None:
-    alone = fleet(f"postgresql:///x?host={tmp_path}", "m-1")
-    assert alone.take(["e"]) == {"e"}
-    alone.reserve(1, first=True, most_reviews=1, most_tokens=10)
-    alone.finish(["e"])
-    alone.settle(1)
 
 
 def test_an_engine_on_an_empty_disk_has_the_library(
