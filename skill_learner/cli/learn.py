@@ -122,7 +122,8 @@ def _recent(
 @contextmanager
 def _services(config: SkillLearnerConfig, dry_run: bool) -> Iterator[PipelineServices]:
     """The true services; for a dry run those of a copy that goes away, with the true ledger and
-    reviewer, since a model that is asked costs what it costs."""
+    reviewer, since a model that is asked costs what it costs. A fleet hears nothing of it: what is
+    learned here is nobody's."""
     from skill_learner.wiring import build_services
 
     true = build_services(config, None)
@@ -139,6 +140,7 @@ def _services(config: SkillLearnerConfig, dry_run: bool) -> Iterator[PipelineSer
             make_reviewer=true.make_reviewer,
             ledger=true.ledger,
             publish=lambda project, key: None,
+            fleet=None,
         )
 
 
