@@ -72,7 +72,8 @@ def build_engine_parts(
     usage = UsageStore(paths.usage_db)
     semantic, shared = None, list[Callable[[], None]]()
     if embedding_provider is not None:
-        semantic = _embedding_search(config, library, search, embedding_provider)
+        semantic, closing = _embedding_search(config, library, search, embedding_provider)
+        shared += closing
     finder = SkillFinder(
         search,
         library_scope(config, folder),
@@ -151,22 +152,32 @@ def _embedding_search(
     library: SkillLibrary,
     search: SkillSearch,
     provider: EmbeddingProvider,
-) -> EmbeddingSearch:
-    from skill_learner.host_llm import bounded, provider_identity
+) -> tuple[EmbeddingSearch, Sequence[Callable[[], None]]]:
+    """The search, and what closes that which a fleet shares of it."""
+    from skill_learner.host_llm import bounded
     from skill_learner.search.embeddings import EmbeddingSearch, Known, Limits
     from skill_learner.search.vector_store import VectorStore
 
-    named = (getattr(provider, key, None) for key in ("model_name", "model"))
-    model = next((name for name in named if isinstance(name, str) and name), "")
-    identity = f"{provider_identity(provider)} {model}".strip()
-    return EmbeddingSearch(
+    identity = embedding_identity(provider)
+    shared = shared_embeddings(config, provider, identity)
+    found = EmbeddingSearch(
         library,
         lambda: {key: Known(*told) for key, told in search.digests().items()},
-        shared_embeddings(config, provider, identity),
+        provider if shared is None else shared,
         VectorStore(config.index_db.with_name(f"{config.index_db.stem}-vectors.sqlite")),
         identity,
         Limits(config.semantic_threshold, config.embedding_timeout, bounded),
     )
+    return found, () if shared is None else (shared.close_remote,)
+
+
+def embedding_identity(provider: EmbeddingProvider) -> str:
+    """Equal for providers that give the same vectors, as far as can be told."""
+    from skill_learner.host_llm import provider_identity
+
+    named = (getattr(provider, key, None) for key in ("model_name", "model"))
+    model = next((name for name in named if isinstance(name, str) and name), "")
+    return f"{provider_identity(provider)} {model}".strip()
 
 
 def library_scope(config: SkillLearnerConfig, folder: Path) -> str | None:

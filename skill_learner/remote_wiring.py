@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skill_learner.remotes.fleet import Fleet
     from skill_learner.remotes.postgres_connection import PostgresConnection
     from skill_learner.remotes.settings import RemoteSettings
+    from skill_learner.remotes.shared_embeddings import SharedEmbeddings
     from skill_learner.remotes.sync import Synchroniser, SyncReport
 
 
@@ -118,15 +119,16 @@ def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
 
 def shared_embeddings(
     config: SkillLearnerConfig, provider: EmbeddingProvider, identity: str
-) -> EmbeddingProvider:
+) -> SharedEmbeddings | None:
     """The provider, behind the vectors that a fleet's database keeps, where there is one."""
     settings = next(iter(_databases(config)), None)
     if settings is None:
-        return provider
+        return None
     from skill_learner.remotes.postgres import PostgresRemote
     from skill_learner.remotes.shared_embeddings import SharedEmbeddings
 
-    return SharedEmbeddings(provider, PostgresRemote(_connection(settings), ""), identity)
+    remote = PostgresRemote(_connection(settings), "")
+    return SharedEmbeddings(provider, remote, identity, adds=settings.pushes)
 
 
 def _databases(config: SkillLearnerConfig) -> list[RemoteSettings]:

@@ -94,10 +94,11 @@ class PostgresRemote:
         names = sorted(vectors)
         texts = ["[" + ",".join(f"{x:.9g}" for x in vectors[name]) + "]" for name in names]
         self._with_vectors(
-            "INSERT INTO skill_learner.vectors (library, model, hash, vector)"
+            "INSERT INTO skill_learner.vectors AS v (library, model, hash, vector)"
             " SELECT %(library)s, %(model)s, hash, vector::vector"
             " FROM unnest(%(hashes)s::text[], %(texts)s::text[]) AS i (hash, vector)"
-            " ON CONFLICT DO NOTHING",
+            " ON CONFLICT (library, model, hash) DO UPDATE SET vector = excluded.vector"
+            " WHERE vector_dims(v.vector) <> vector_dims(excluded.vector)",
             {"model": model, "hashes": names, "texts": texts},
         )
 

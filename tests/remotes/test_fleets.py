@@ -157,8 +157,9 @@ def test_a_review_that_goes_on_behind_a_closed_engine_is_made_once(
 
 
 def test_an_engine_that_is_closed_leaves_no_connection(postgres_url: str, tmp_path: Path) -> None:
-    one = worker(postgres_url, tmp_path, Llm())
+    one = worker(postgres_url, tmp_path, Llm(), embedding_provider=Vectors(2))
     assert work(one)
+    one.get_relevant_skills("x")
     one.close()
     left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'skill-learner'"
     left += " AND datname = current_database()"
@@ -461,12 +462,15 @@ def test_a_worker_that_only_pulls_writes_nothing(
     one.add("deploy")
     one.sync()
     remote = {"direction": "pull", "every": 900}
+    vectors = Vectors(2)
     llm = Llm()
-    with worker(postgres_url, tmp_path / "w", llm, remote=remote) as engine:
-        assert engine.get_stats()["total_skills"] == 1
+    with worker(
+        postgres_url, tmp_path / "w", llm, remote=remote, embedding_provider=vectors
+    ) as engine:
+        assert [skill.name for skill in engine.get_relevant_skills("x")] == ["deploy"]
         assert work(engine)
     assert llm.asked == 1
-    for table in ("reviews", "spend", "reservations"):
+    for table in ("vectors", "reviews", "spend", "reservations"):
         assert execute(postgres_url, f"SELECT * FROM skill_learner.{table}") == []
 
 
@@ -511,3 +515,66 @@ def test_a_dry_run_takes_nothing_from_the_fleet(
     shown = CliRunner().invoke(cli, ["learn", str(file)])
     assert "1 episode;" in shown.output
     assert execute(postgres_url, "SELECT done FROM skill_learner.reviews") == [(True,)]
+
+
+# -- embeddings -----------------------------------------------------------------------------------
+
+
+class Vectors:
+    model_name = "one name"
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.asked: list[str] = []
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        self.asked += texts
+        end = [0.0] * (self.dimension - 2)
+        return [[*((1.0, 0.1) if "deploy" in text else (0.1, 1.0)), *end] for text in texts]
+
+
+def test_vectors_of_another_dimension_are_others(
+    make_home: MakeHome, postgres_url: str, tmp_path: Path
+) -> None:
+    one = make_home("one")
+    for name in ("deploy", "release"):
+        one.add(name)
+    one.sync()
+    asked = []
+    for number, dimension in enumerate((4, 2, 2, 4)):
+        vectors = Vectors(dimension)
+        with worker(
+            postgres_url,
+            tmp_path / str(number),
+            None,
+            remote={"every": 900},
+            embedding_provider=vectors,
+        ) as engine:
+            found = engine.get_relevant_skills("deploy it", top_k=1)
+            assert [skill.name for skill in found] == ["deploy"]
+            assert engine.get_stats()["embedding"]["last_error"] == ""
+        asked.append(len(vectors.asked))
+    assert asked == [3, 3, 2, 2]
+
+
+def test_a_vector_of_a_wrong_dimension_is_replaced(
+    make_home: MakeHome, postgres_url: str, tmp_path: Path
+) -> None:
+    one = make_home("one")
+    for name in ("deploy", "release"):
+        one.add(name)
+    one.sync()
+    for number in range(2):
+        with worker(
+            postgres_url,
+            tmp_path / str(number),
+            None,
+            remote={"every": 900},
+            embedding_provider=Vectors(2),
+        ) as engine:
+            found = engine.get_relevant_skills("deploy it", top_k=1)
+            assert [skill.name for skill in found] == ["deploy"]
+        if number == 0:
+            execute(postgres_url, "UPDATE skill_learner.vectors SET vector = '[1, 2, 3]'")
+    dims = "SELECT DISTINCT vector_dims(vector) FROM skill_learner.vectors"
+    assert execute(postgres_url, dims) == [(2,)]
