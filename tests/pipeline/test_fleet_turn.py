@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,8 +16,13 @@ from skill_learner.errors import (
     ReviewedElsewhereError,
 )
 from skill_learner.ledger import Ceilings
+from skill_learner.marks import read_mark
 from skill_learner.models import CallResult, Episode, Session, Usage
+from skill_learner.paths import StatePaths
+from skill_learner.pipeline import PipelineServices, run_jobs
 from skill_learner.pipeline.fleet_turn import FleetMeter, episode_key, fleet_turn
+from skill_learner.reviewers.llm import LLMReviewer
+from skill_learner.testing import ScriptedLLM
 
 
 class RecordingFleet:
@@ -179,3 +187,26 @@ def test_a_review_that_is_no_longer_ours_costs_nothing_more() -> None:
     with pytest.raises(ReviewedElsewhereError):
         FleetMeter(fleet, own, Ceilings(5, 1000), lost).begin(100)
     assert fleet.told == own.begun == []
+
+
+def test_an_editors_session_waits_until_the_other_worker_is_done(
+    make_services: Callable[..., PipelineServices], journal: Any, paths: StatePaths
+) -> None:
+    fleet = RecordingFleet(free=0, waits=800)
+    nothing = {"outcome": "done", "skills": [], "nothing_because": "known already"}
+    reviewer = LLMReviewer(ScriptedLLM(nothing), "scripted", "m")
+    services = replace(make_services(reviewer), fleet=fleet)
+    journal.fixed_failure("s1")
+    journal.request("session_end", "s1")
+
+    (waiting,) = run_jobs(services, detached=True)
+    assert (waiting.status, waiting.attempts) == ("queued", 0)
+    assert waiting.detail == "waits: another worker of the fleet reviews this"
+    assert waiting.not_before > time.time()
+    assert read_mark(paths, "s1") == 0
+    assert run_jobs(services, detached=True) == []
+
+    fleet.free = 100
+    (done,) = run_jobs(services)
+    assert done.status == "done"
+    assert [word for word, _ in fleet.told] == ["release", "reserve", "settle", "finish"]
