@@ -40,6 +40,11 @@ _WEB_SCHEMES = ("http", "https", "git+https", "git+http")
 _NAME_PARTS = re.compile(r"[A-Za-z0-9]+")
 _HELPER_FORM = re.compile(r"[A-Za-z0-9+.-]*::")
 _FILE_OF_A_HOST = re.compile(r"(?:git\+)?file://(?!/|localhost/)")
+_POSTGRES = re.compile(r"(postgres(?:ql)?)(\+[^:/]*)?://", re.IGNORECASE)
+_POSTGRES_SECRET = re.compile(
+    r"[^/@]*:[^/@]+@"  # libpq reads on to the `@`, over `#` and `?`
+    r"|(?!\[)[^/@]*:(?!\d*(?:[/?,@]|$))[^@]*@"  # what follows the colon is no port
+)
 _LIBRARY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LISTS: Mapping[str, tuple[str, ...]] = {"scope": (), "tags": (), "states": STATES, "pin": ()}
 _CHOICES: Mapping[str, tuple[str, ...]] = {"direction": DIRECTIONS, "trust": TRUSTS}
@@ -145,12 +150,11 @@ def checked_url(url: str, where: str) -> str:
         password = parts.password
     except ValueError:
         raise ConfigError(f"{where}: that is no address of a remote") from None
+    if postgres := _POSTGRES.match(url):
+        return _checked_postgres(url, postgres, where)
     asked = any(_SECRET_KEY.search(key) for key, _ in parse_qsl(parts.query))
     if password or asked or _OTHER_SECRETS.search(url):
-        raise ConfigError(
-            f"{where}: the address holds a password",
-            "use ~/.pgpass, PGPASSWORD or PGSERVICE for PostgreSQL, a credential helper for git",
-        )
+        raise _holds_a_password(where)
     if parts.scheme in _WEB_SCHEMES and parts.username and _is_token(unquote(parts.username)):
         raise ConfigError(
             f"{where}: what stands in the address as user name looks like a token",
@@ -174,6 +178,25 @@ def _is_token(name: str) -> bool:
     if any(token_findings(name)):
         return True
     return any(is_hash(part) or looks_secret(part, 16) for part in _NAME_PARTS.findall(name))
+
+
+def _checked_postgres(url: str, start: re.Match[str], where: str) -> str:
+    """As libpq reads an address: it knows the scheme in small letters only, and no fragments."""
+    if start[2]:
+        told = f"write `{start[1].lower()}://` in place of `{start[0]}`"
+        raise ConfigError(f"{where}: that is no address of a remote", told)
+    rest = url[start.end() :]
+    asked = parse_qsl(rest.partition("?")[2])
+    if _POSTGRES_SECRET.match(rest) or any(_SECRET_KEY.search(key) for key, _ in asked):
+        raise _holds_a_password(where)
+    return f"{start[1].lower()}://{rest}"
+
+
+def _holds_a_password(where: str) -> ConfigError:
+    return ConfigError(
+        f"{where}: the address holds a password",
+        "use ~/.pgpass, PGPASSWORD or PGSERVICE for PostgreSQL, a credential helper for git",
+    )
 
 
 def settings_of(remotes: Mapping[str, Any], name: str) -> RemoteSettings:

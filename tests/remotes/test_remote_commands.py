@@ -193,6 +193,12 @@ def test_the_detached_process_syncs_what_is_due(git_url: str, tmp_path: Path) ->
         "postgresql://host/db?password=secret",
         "https://example.org/x.git?private_token=secret",
         "postgresql://host/db?oauth_client_secret=secret",
+        "postgresql://me:hush#secret@host/db",
+        "postgresql://me:hush?secret@host/db",
+        "postgresql://me:hush/secret@host/db",
+        "postgresql://me@host/db#?password=secret",
+        "POSTGRESQL://me:secret@host/db",
+        "postgresql+psycopg://me:secret@host/db",
         "me:secret@example.org:x.git",
         "host=/run/postgresql password=secret dbname=x",
         "--upload-pack=touch /tmp/x",
@@ -207,6 +213,27 @@ def test_addresses_with_passwords_or_programs_are_refused(url: str) -> None:
     assert result.exit_code != 0
     assert "remotes: team: " in result.output
     assert "secret" not in result.output
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:///skills",
+        "postgresql://me@host:5432/db?options=a@b",
+        "postgres://[::1]:5432/db?user=a@b",
+        "postgresql://host:1,other:2/db?user=a@b",
+    ],
+)
+def test_a_colon_before_a_port_is_no_password(url: str) -> None:
+    assert remote_settings({"team": url})[0].url == url
+
+
+def test_postgresql_is_known_however_its_scheme_is_written() -> None:
+    settings = remote_settings({"team": "POSTGRESQL://host/db"})[0]
+    assert (settings.engine, settings.url) == ("postgres", "postgresql://host/db")
+    with pytest.raises(ConfigError) as caught:
+        remote_settings({"team": "postgresql+psycopg://host/db"})
+    assert "`postgresql://`" in caught.value.hint
 
 
 @pytest.mark.parametrize(
