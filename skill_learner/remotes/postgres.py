@@ -7,31 +7,33 @@ each other out.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from skill_learner.errors import RemoteError
-from skill_learner.exchange.safe_files import MOST_BYTES, Files, SkillFileData
 from skill_learner.remotes import postgres_schema as schema
 from skill_learner.remotes.postgres_connection import PostgresConnection
+from skill_learner.remotes.postgres_rows import (
+    MOST_TEXT,
+    encoded,
+    is_countable,
+    skill_of,
+    token_of,
+    vector_of,
+    vector_text,
+)
 from skill_learner.remotes.protocol import (
     CounterKey,
     Foretell,
     OutgoingSkill,
     Pulled,
     Pushed,
-    RemoteSkill,
     unheard,
 )
 from skill_learner.remotes.settings import RemoteSettings
 
-_MOST_TEXT = 2 * MOST_BYTES
 _BATCH_ROWS = 500
 _BATCH_BYTES = 8 * 1024 * 1024
 
@@ -70,6 +72,7 @@ class PostgresRemote:
             taken = self._push_batch(batch)
             accepted |= taken
             refused += [name for name, _, _ in batch if name not in taken]
+        counters = {key: n for key, n in counters.items() if is_countable(key, n)}
         keys = sorted(counters)
         for start in range(0, len(keys), _BATCH_ROWS):
             self._count({key: counters[key] for key in keys[start : start + _BATCH_ROWS]})
@@ -88,18 +91,18 @@ class PostgresRemote:
             " WHERE library = %(library)s AND model = %(model)s AND hash = ANY(%(hashes)s)",
             {"model": model, "hashes": list(hashes)},
         )
-        return {name: [float(x) for x in text.strip("[]").split(",")] for name, text in rows}
+        return {name: vector_of(text) for name, text in rows}
 
     def put_vectors(self, model: str, vectors: Mapping[str, Sequence[float]]) -> None:
-        names = sorted(vectors)
-        texts = ["[" + ",".join(f"{x:.9g}" for x in vectors[name]) + "]" for name in names]
+        texts = {name: vector_text(vectors[name]) for name in sorted(vectors)}
+        texts = {name: text for name, text in texts.items() if text}
         self._with_vectors(
             "INSERT INTO skill_learner.vectors AS v (library, model, hash, vector)"
             " SELECT %(library)s, %(model)s, hash, vector::vector"
             " FROM unnest(%(hashes)s::text[], %(texts)s::text[]) AS i (hash, vector)"
             " ON CONFLICT (library, model, hash) DO UPDATE SET vector = excluded.vector"
             " WHERE vector_dims(v.vector) <> vector_dims(excluded.vector)",
-            {"model": model, "hashes": names, "texts": texts},
+            {"model": model, "hashes": [*texts], "texts": [*texts.values()]},
         )
 
     def close(self) -> None:
@@ -111,22 +114,22 @@ class PostgresRemote:
         """What was written in transactions from `since` on. The cursor goes no further than the
         last one that is seen here: after a crash the server gives those numbers anew that no
         transaction on its disk bears."""
-        rows = self._run(schema.PULL, {"since": since, "most": _MOST_TEXT})
+        rows = self._run(schema.PULL, {"since": since, "most": MOST_TEXT})
         still_open = next(int(row[5]) for row in rows if row[0] == "open")
         seen = max((int(row[5]) + 1 for row in rows if row[0] != "open"), default=int(since))
         skills = [
-            _skill(name, token, text) for kind, name, token, text, *_ in rows if kind == "skill"
+            skill_of(name, token, text) for kind, name, token, text, *_ in rows if kind == "skill"
         ]
         counters = {
             (machine, skill, kind): value
             for row, machine, skill, kind, value, _ in rows
-            if row == "counter" and value >= 0
+            if row == "counter" and is_countable((machine, skill, kind), value)
         }
         return Pulled(str(min(seen, still_open)), skills, counters)
 
     def _push_batch(self, batch: Sequence[tuple[str, str, OutgoingSkill]]) -> dict[str, str]:
         """Names with their tokens, of those that are there now as they were sent."""
-        tokens = {name: _token(text) for name, text, _ in batch}
+        tokens = {name: token_of(text) for name, text, _ in batch}
         rows = self._run(
             schema.PUSH,
             {
@@ -174,7 +177,7 @@ def _batches(
     batch: list[tuple[str, str, OutgoingSkill]] = []
     size = 0
     for skill in sorted(skills, key=lambda item: item.name):
-        text = _encoded(skill.files)
+        text = encoded(skill.files)
         batch.append((skill.name, text, skill))
         size += len(text)
         if len(batch) >= _BATCH_ROWS or size > _BATCH_BYTES:
@@ -182,41 +185,3 @@ def _batches(
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _encoded(files: Files) -> str:
-    """The files as JSON that has no other form: equal files, equal text."""
-    values: dict[str, Any] = {}
-    for path, file in files.items():
-        try:
-            value: Any = file.data.decode("utf-8")
-        except UnicodeDecodeError:
-            value = {"base64": base64.b64encode(file.data).decode("ascii")}
-        values[path] = {"executable": value} if file.executable else value
-    return json.dumps(values, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-
-
-def _skill(name: str, token: str, text: str | None) -> RemoteSkill:
-    if text is None:
-        return RemoteSkill(name, token, None, f"more than {MOST_BYTES} bytes")
-    try:
-        return RemoteSkill(name, token, _decoded(text))
-    except (ValueError, TypeError, AttributeError, RecursionError, binascii.Error):
-        return RemoteSkill(name, token, None, "its files are damaged")
-
-
-def _decoded(text: str) -> dict[str, SkillFileData]:
-    files: dict[str, SkillFileData] = {}
-    for path, value in json.loads(text).items():
-        executable = isinstance(value, dict) and "executable" in value
-        content = value["executable"] if executable else value
-        if isinstance(content, dict):
-            data = base64.b64decode(content["base64"], validate=True)
-        else:
-            data = content.encode("utf-8", "surrogatepass")
-        files[path] = SkillFileData(data, executable)
-    return files
-
-
-def _token(text: str) -> str:
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
