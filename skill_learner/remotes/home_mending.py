@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.packed_skill import unpack
-from skill_learner.remotes.protocol import RemoteSkill
+from skill_learner.remotes.protocol import Pulled, RemoteSkill
 from skill_learner.remotes.sync_state import Pair, SyncState
 from skill_learner.remotes.waiting import NOT_PARKED
 from skill_learner.skills.arriving_skill import ArrivingSkill
@@ -77,4 +77,16 @@ def came_back(
         RemoteSkill(pair.name, pair.token, base.files())
         for pair, base in missing
         if pair.name not in told
+    ]
+
+
+def lost_there(state: SyncState, pulled: Pulled) -> list[RemoteSkill]:
+    """Skills that a remote had before it was set back, and of which it knows nothing now."""
+    if not pulled.set_back:
+        return []
+    told = {skill.name for skill in pulled.skills}
+    return [
+        RemoteSkill(pair.name, "", None, lost=True)
+        for pair in state.pairs().values()
+        if pair.token and pair.name not in told
     ]

@@ -2,6 +2,7 @@
 
 Every statement that goes through `run` may be repeated without harm, so a lost answer is asked for
 again. Where and as whom to connect is libpq's business: the address, ~/.pgpass, PGSERVICE, TLS.
+No call waits for ever: a server that says nothing for longer than a statement may take is given up.
 """
 
 from __future__ import annotations
@@ -9,15 +10,36 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError
-from skill_learner.remotes import postgres_schema as schema
+from skill_learner.remotes.postgres_migration import migrate
 
 _CONNECT_SECONDS = 10
 _STATEMENT_SECONDS = 120
+_SILENT_SECONDS = _STATEMENT_SECONDS + 30
+"""The server answers before, if only that it took too long."""
 _TRIES = 6
-_LOCK = 0x736B6C6C  # any number of our own
+_WATCHED = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+_SETTINGS = f"""
+    SET statement_timeout = '{_STATEMENT_SECONDS}s';
+    SET idle_in_transaction_session_timeout = '{_STATEMENT_SECONDS}s';
+    SET client_min_messages = warning;
+    SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
+"""
+_STANDING = """
+    SELECT set_config('skill_learner.library', %(library)s, false),
+        skill_learner.may_use(%(library)s),
+        to_regclass('skill_learner.vectors') IS NOT NULL,
+        (SELECT oid FROM pg_database WHERE datname = current_database()),
+        has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')
+"""
 
 
 class PostgresConnection:
@@ -25,17 +47,30 @@ class PostgresConnection:
         self._url = url
         self.library = library
         self._connection: Any = None
+        self._is_open = False
         self.has_vectors = False
+        self.server = ""
+        """Which server and which of its databases it is."""
         self.number = 0
         """How many connections were opened so far."""
 
-    def run(self, statement: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction of its own."""
+    def run(
+        self,
+        statement: str,
+        values: Mapping[str, Any] | None = None,
+        *,
+        opens_library: bool = True,
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own. opens_library: a library
+        that nobody opened yet is opened before; whoever only asks opens none."""
         psycopg = _psycopg()
         for attempt in range(1, _TRIES + 1):
             fresh = self._connection is None
             try:
-                cursor = self._opened().execute(statement, values)
+                connection = self._opened()
+                if opens_library and not self._is_open:
+                    self._open_library(connection)
+                cursor = connection.execute(statement, values)
                 rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
                 return rows
             except (
@@ -50,8 +85,17 @@ class PostgresConnection:
                 self.close()
                 if fresh or attempt == _TRIES:
                     raise _unavailable(error) from error
-            except psycopg.Error as error:
-                raise RemoteError(f"PostgreSQL refuses: {_words(error)}") from error
+            except (
+                psycopg.errors.UndefinedTable,
+                psycopg.errors.UndefinedFunction,
+                psycopg.errors.InvalidSchemaName,
+                psycopg.errors.InsufficientPrivilege,
+            ) as error:
+                self.close()  # what was true when it was opened may have changed beneath it
+                if fresh or attempt == _TRIES:
+                    raise _refusal(error) from error
+            except (psycopg.Error, UnicodeError) as error:
+                raise _refusal(error) from error
         raise AssertionError("unreachable")
 
     def notify(self) -> None:
@@ -65,7 +109,7 @@ class PostgresConnection:
         try:
             connection = self._opened()
             connection.execute("LISTEN skill_learner")
-            for note in connection.notifies(timeout=seconds):
+            for note in connection.notifies(timeout=min(seconds, _STATEMENT_SECONDS)):
                 if note.payload == self.library:
                     return True
         except psycopg.Error as error:
@@ -80,11 +124,8 @@ class PostgresConnection:
 
     def _opened(self) -> Any:
         if self._connection is None:
-            connection = _psycopg().connect(
-                self._url,
-                autocommit=True,
-                connect_timeout=_CONNECT_SECONDS,
-                fallback_application_name="skill-learner",
+            connection = _watched_connection().connect(
+                self._url, **self._given(), autocommit=True, client_encoding="utf8"
             )
             try:
                 self._prepare(connection)
@@ -95,64 +136,66 @@ class PostgresConnection:
             self.number += 1
         return self._connection
 
+    def _given(self) -> dict[str, Any]:
+        """How to connect, where the address does not tell otherwise."""
+        told = _psycopg().conninfo.conninfo_to_dict(self._url)
+        watched = {key: value for key, value in _WATCHED.items() if key not in told}
+        name = {"fallback_application_name": "skill-learner"}
+        return {**name, **watched, "connect_timeout": _CONNECT_SECONDS}
+
     def _prepare(self, connection: Any) -> None:
-        connection.execute(f"SET statement_timeout = '{_STATEMENT_SECONDS}s'")
-        connection.execute("SET client_min_messages = warning")
-        migrate(connection)
-        connection.execute("SELECT set_config('skill_learner.library', %s, false)", [self.library])
-        allowed = connection.execute(
-            "SELECT skill_learner.open_library(%s)", [self.library]
-        ).fetchone()
-        if not (allowed and allowed[0]):
+        if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
             raise RemoteError(
-                f"the library {self.library!r} of this database belongs to others",
-                "A member admits a role by: SELECT skill_learner.admit('<library>', '<role>')",
+                "the database's encoding is SQL_ASCII, which does not tell what its texts are",
+                "Make one by: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
             )
-        self.has_vectors = bool(
-            connection.execute(
-                "SELECT to_regclass('skill_learner.vectors') IS NOT NULL"
-            ).fetchone()[0]
-        )
+        connection.execute(_SETTINGS)
+        migrate(connection)
+        _, may_use, self.has_vectors, database, tells = connection.execute(
+            _STANDING, {"library": self.library}
+        ).fetchone()
+        if may_use is False:
+            raise belongs_to_others(self.library)
+        self._is_open = bool(may_use)
+        self.server = str(database)
+        if tells:
+            ask = "SELECT system_identifier FROM pg_control_system()"
+            self.server = f"{connection.execute(ask).fetchone()[0]}.{database}"
+
+    def _open_library(self, connection: Any) -> None:
+        opened = connection.execute("SELECT skill_learner.open_library(%s)", [self.library])
+        if not opened.fetchone()[0]:
+            raise belongs_to_others(self.library)
+        self._is_open = True
 
 
-def migrate(connection: Any) -> None:
-    """Bring the schema up to date; any number of processes may try at once."""
+@cache
+def _watched_connection() -> Any:
+    """The class of a connection that ends when its server stays silent, whatever the network in
+    between says of it."""
     psycopg = _psycopg()
-    wanted = [*schema.MIGRATIONS, schema.VECTORS]
-    if {name for name, _ in wanted} <= _applied(connection):
-        return
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        if _applied(connection) == set():
-            connection.execute("CREATE SCHEMA IF NOT EXISTS skill_learner")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS skill_learner.migrations"
-                " (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-            )
-        done = _applied(connection)
-        for name, statements in schema.MIGRATIONS:
-            if name not in done:
-                connection.execute(statements)
-                _note(connection, name)
-        name, statements = schema.VECTORS
-        if name not in done:
+    connection: Any = psycopg.Connection
+
+    class WatchedConnection(connection):  # type: ignore[misc]  # the extra need not be installed
+        def wait(self, generator: Any, *arguments: Any, **named: Any) -> Any:
+            return super().wait(self._watched(generator), *arguments, **named)
+
+        def _watched(self, generator: Any) -> Any:
+            end = time.monotonic() + _SILENT_SECONDS
             try:
-                with connection.transaction():
-                    connection.execute(statements)
-                    _note(connection, name)
-            except psycopg.Error:
-                pass  # no pgvector here, or not for this role: each machine embeds for itself
+                wanted = next(generator)
+                while True:
+                    ready = yield wanted
+                    if ready:
+                        end = time.monotonic() + _SILENT_SECONDS
+                    elif time.monotonic() > end:
+                        self.close()
+                        raise psycopg.OperationalError(f"no answer for {_SILENT_SECONDS} seconds")
+                    wanted = generator.send(ready)
+            except StopIteration as done:
+                return done.value
 
-
-def _applied(connection: Any) -> set[str]:
-    found = connection.execute("SELECT to_regclass('skill_learner.migrations') IS NOT NULL")
-    if not found.fetchone()[0]:
-        return set()
-    return {row[0] for row in connection.execute("SELECT name FROM skill_learner.migrations")}
-
-
-def _note(connection: Any, name: str) -> None:
-    connection.execute("INSERT INTO skill_learner.migrations (name) VALUES (%s)", [name])
+    return WatchedConnection
 
 
 def _psycopg() -> Any:
@@ -172,6 +215,27 @@ def _unavailable(error: Exception) -> RemoteUnavailableError:
     return RemoteUnavailableError(
         f"PostgreSQL {what}: {_words(error)}",
         "Everything goes on with the library at home; the next sync tries again.",
+    )
+
+
+def belongs_to_others(library: str) -> RemoteError:
+    return RemoteError(
+        f"the library {library!r} of this database belongs to others",
+        "A member admits a role by: SELECT skill_learner.admit('<library>', '<role>')",
+    )
+
+
+def lost_its_library() -> RemoteError:
+    return RemoteError(
+        "the connection to PostgreSQL forgot which library it is for",
+        "A pooler in between must be in session mode; one in transaction mode forgets settings.",
+    )
+
+
+def _refusal(error: Exception) -> RemoteError:
+    row_level = "row-level security" in str(error)
+    return RemoteError(
+        f"PostgreSQL refuses: {_words(error)}", lost_its_library().hint if row_level else ""
     )
 
 

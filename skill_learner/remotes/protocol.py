@@ -32,11 +32,13 @@ class RemoteSkill(NamedTuple):
 @dataclass(frozen=True)
 class Pulled:
     """What changed since the cursor that was given, and the cursor for the next time. Something may
-    be told twice; nothing is left out."""
+    be told twice; nothing is left out. set_back: the remote lost something that it had, and this is
+    all that it has now: what else home knows of it is lost there, too."""
 
     cursor: str
     skills: Sequence[RemoteSkill] = ()
     counters: Mapping[CounterKey, int] = field(default_factory=dict)
+    set_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Pushed:
     """What became of a push. accepted: names with their new tokens. refused: names whose version
     there was another than expected. raced: somebody else wrote meanwhile; pull, and push again.
     proposed: where the changes wait for a person instead, in words ("" = they are in force).
-    cursor: the cursor behind this push, when nobody else wrote since the last pull; else "". busy:
-    with raced, in words, when somebody holds what must be written, and has not written yet."""
+    cursor: the one to pull from next, when it is another than the last pull's; else "". busy: with
+    raced, in words, when somebody holds what must be written, and has not written yet."""
 
     accepted: Mapping[str, str] = field(default_factory=dict)
     refused: Sequence[str] = ()
@@ -95,6 +97,14 @@ class HintingRemote(Protocol):
 
     def wait(self, seconds: float) -> bool:
         """Wait for word of a change; whether it came."""
+
+
+@runtime_checkable
+class LookingRemote(Protocol):
+    """A remote at which a first pull makes something: a library of this name."""
+
+    def look(self, cursor: str) -> Pulled:
+        """A pull that makes nothing there."""
 
 
 @runtime_checkable

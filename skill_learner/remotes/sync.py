@@ -9,19 +9,30 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError, SkillLearnerError
 from skill_learner.files import locked
-from skill_learner.remotes.home_mending import came_back, give_projects, note_arrivals_again
+from skill_learner.remotes.home_mending import (
+    came_back,
+    give_projects,
+    lost_there,
+    note_arrivals_again,
+)
 from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import WAITS, Outcome
 from skill_learner.remotes.outgoing import Collected, Outgoing
-from skill_learner.remotes.protocol import HintingRemote, Remote, RemoteSkill
+from skill_learner.remotes.protocol import (
+    HintingRemote,
+    LookingRemote,
+    Pulled,
+    Remote,
+    RemoteSkill,
+)
 from skill_learner.remotes.sending import Sending
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
@@ -158,8 +169,8 @@ class Synchroniser:
         sending = Sending(self._settings, self._remote, self._homes, self._state, self._uses)
         collected, busy = Collected(), ""
         for report.rounds in range(1, MOST_ROUNDS + 1):
-            pulled = self._remote.pull(self._cursor, incoming.foretold)
-            report.outcomes += self._brought(pulled.skills, incoming, sending)
+            pulled = self._pull(self._cursor, incoming)
+            report.outcomes += self._brought(pulled, incoming, sending)
             if not dry_run:
                 self._state.save_counters(pulled.counters)
                 self._pulled_to(pulled.cursor, incoming)
@@ -186,12 +197,19 @@ class Synchroniser:
         if not dry_run:
             self._ended(report, collected, marks)
 
-    def _brought(
-        self, pulled: Sequence[RemoteSkill], incoming: Incoming, sending: Sending
-    ) -> list[Outcome]:
-        told = [*self._gone_since(self._earlier), *pulled]
+    def _pull(self, cursor: str, incoming: Incoming) -> Pulled:
+        if incoming.is_dry and isinstance(self._remote, LookingRemote):
+            return self._remote.look(cursor)
+        return self._remote.pull(cursor, incoming.foretold)
+
+    def _brought(self, pulled: Pulled, incoming: Incoming, sending: Sending) -> list[Outcome]:
+        gone = self._pull(self._earlier, incoming).skills if self._earlier else []
+        told = [skill for skill in gone if skill.files is None and not skill.fault]
+        told += pulled.skills
+        back: list[RemoteSkill] = []
         if self._settings.pulls and not incoming.is_dry:
-            told = [*came_back(self._homes, self._state, told), *told]
+            back = came_back(self._homes, self._state, told)
+        told = [*back, *told, *lost_there(self._state, pulled)]
         self._told |= {skill.name[:80] for skill in told}
         skills = sending.without_own(told, dry_run=incoming.is_dry)
         if not (self._settings.pulls and skills):
@@ -249,10 +267,6 @@ class Synchroniser:
         place = [self._settings.url, self._settings.branch, self._settings.library]
         return "\n".join([*place, *self._settings.scope, "", *self._settings.tags])
 
-    def _gone_since(self, cursor: str) -> list[RemoteSkill]:
-        pulled = self._remote.pull(cursor).skills if cursor else []
-        return [skill for skill in pulled if skill.files is None and not skill.fault]
-
     def _ended(self, report: SyncReport, collected: Collected, marks: Marks) -> None:
         self._state.save_seen(collected.seen, collected.gone)
         told = [f"{one.name}: {one.detail}" for one in collected.held]
@@ -277,7 +291,7 @@ class Synchroniser:
         if not self._watch.is_unchanged():
             return False
         pulled = self._remote.pull(self._cursor)
-        if not pulled.skills and not pulled.counters:
+        if not (pulled.skills or pulled.counters or pulled.set_back):
             self._cursor = pulled.cursor
             return True
         return False

@@ -98,6 +98,7 @@ def test_any_number_may_migrate_at_once(postgres_url: str) -> None:
         "004-separation",
         "005-vectors",
         "006-reservations",
+        "007-members-and-deleted",
     ]
 
 
