@@ -212,6 +212,17 @@ def test_a_dry_run_opens_no_library(make_home: MakeHome, postgres_url: str) -> N
     assert execute(postgres_url, "SELECT name FROM skill_learner.libraries") == [("default",)]
 
 
+def test_who_only_pulls_needs_no_right_to_write(make_home: MakeHome, postgres_url: str) -> None:
+    one = make_home("one")
+    one.add("deploy")
+    one.sync()
+    database = named(postgres_url)
+    execute(postgres_url, f'ALTER DATABASE "{database}" SET default_transaction_read_only = on')
+    reader = make_home("reader", direction="pull")
+    assert words(reader.sync()) == {"deploy": "new"}
+    assert reader.sync().outcomes == []
+
+
 # -- pgvector -------------------------------------------------------------------------------------
 
 
