@@ -96,15 +96,15 @@ def test_the_state_folder_of_the_environment_is_told_its_own(
 @pytest.mark.parametrize(
     ("name", "value", "file", "kept"),
     [
-        ("IGNORE_PATHS", ".env, ~/keys", "/work/.env", False),
+        ("IGNORE_PATHS", ".env, ~/keys", "/srv/shop/.env", False),
         ("IGNORE_PATHS", ".env, ~/keys", "{home}/keys/id", False),
         ("IGNORE_PATHS", ".env, ~/keys", "~/keys/id", False),
-        ("IGNORE_PATHS", ".env, ~/keys", "/work/README", True),
-        ("IGNORE_PATHS", "", "/work/README", True),
-        ("IGNORE_TOOLS", "Write,Re*", "/work/README", False),
-        ("IGNORE_TOOLS", "Write", "/work/README", True),
-        ("IGNORE_PROJECTS", "{project}", "/work/README", False),
-        ("IGNORE_PROJECTS", "~/elsewhere", "/work/README", True),
+        ("IGNORE_PATHS", ".env, ~/keys", "/srv/shop/README", True),
+        ("IGNORE_PATHS", "", "/srv/shop/README", True),
+        ("IGNORE_TOOLS", "Write,Re*", "/srv/shop/README", False),
+        ("IGNORE_TOOLS", "Write", "/srv/shop/README", True),
+        ("IGNORE_PROJECTS", "{project}", "/srv/shop/README", False),
+        ("IGNORE_PROJECTS", "~/elsewhere", "/srv/shop/README", True),
     ],
 )
 def test_what_the_hooks_own_environment_ignores_is_not_recorded(
@@ -124,15 +124,17 @@ def test_the_environment_stands_for_the_files_rules_of_its_kind(
     settings("ignore_paths: [.env]\nignore_tools: [Secret]\n")
     run("status")
     environ = hooks.environ(SKILL_LEARNER_IGNORE_PATHS="keys")
-    hooks.run("PostToolUse", reads(hooks, "/work/.env"), environ)
+    hooks.run("PostToolUse", reads(hooks, "/srv/shop/.env"), environ)
     assert recorded(hooks) == 1
-    hooks.run("PostToolUse", reads(hooks, "/work/keys"), environ)
-    secret = json.loads(reads(hooks, "/work/x")) | {"tool_name": "Secret"}
+    hooks.run("PostToolUse", reads(hooks, "/srv/shop/keys"), environ)
+    secret = json.loads(reads(hooks, "/srv/shop/x")) | {"tool_name": "Secret"}
     hooks.run("PostToolUse", json.dumps(secret).encode(), environ)
     assert recorded(hooks) == 1
 
 
-@pytest.mark.parametrize("path", [".env", "~/keys", "/work/a b/", "C:\\keys\\", "~other/x", "~"])
+@pytest.mark.parametrize(
+    "path", [".env", "~/keys", "/srv/shop/a b/", "C:\\keys\\", "~other/x", "~"]
+)
 def test_hooks_read_rules_of_the_environment_as_commands_do(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
