@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_databases import execute
 from remote_homes import MakeHome
 
 from skill_learner import SkillEngine
@@ -22,14 +23,6 @@ pytestmark = pytest.mark.process
 @pytest.fixture
 def engine() -> str:
     return "postgres"
-
-
-def execute(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement, values)
-        return cursor.fetchall() if cursor.description else []
 
 
 def until(holds: Callable[[], object], seconds: float = 15) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from postgres_databases import execute
 from remote_homes import MakeHome
 
 from skill_learner import SkillEngine
@@ -32,14 +33,6 @@ pytestmark = pytest.mark.process
 @pytest.fixture
 def engine() -> str:
     return "postgres"
-
-
-def execute(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement, values)
-        return cursor.fetchall() if cursor.description else []
 
 
 def fleet(url: str, machine: str) -> Fleet:

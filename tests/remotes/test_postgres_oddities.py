@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_databases import execute, remote, skill
 from remote_homes import MakeHome, home_maker, outcome, words
 
 from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import MOST_BYTES, SkillFileData
 from skill_learner.remotes import postgres_connection
 from skill_learner.remotes.postgres import PostgresRemote
-from skill_learner.remotes.postgres_connection import PostgresConnection
 from skill_learner.remotes.postgres_rows import MOST_TEXT, encoded
-from skill_learner.remotes.protocol import OutgoingSkill
 
 pytestmark = pytest.mark.process
 
@@ -29,22 +28,6 @@ pytestmark = pytest.mark.process
 @pytest.fixture
 def engine() -> str:
     return "postgres"
-
-
-def remote(url: str, machine: str = "m-1", library: str = "default") -> PostgresRemote:
-    return PostgresRemote(PostgresConnection(url, library), machine)
-
-
-def skill(name: str, text: str = "x") -> OutgoingSkill:
-    return OutgoingSkill(name, {"SKILL.md": SkillFileData(text.encode())}, "")
-
-
-def execute(url: str, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement, values or None)
-        return cursor.fetchall() if cursor.description else []
 
 
 def role(url: str, name: str, how: str = "LOGIN") -> str:

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_databases import remote, skill
 from remote_homes import Home, MakeHome, home_maker, words
 
 from skill_learner.exchange.safe_files import SkillFileData
-from skill_learner.remotes.postgres import PostgresRemote
-from skill_learner.remotes.postgres_connection import PostgresConnection
 from skill_learner.remotes.postgres_cursor import Cursor, Mark
-from skill_learner.remotes.protocol import OutgoingSkill
 
 pytestmark = pytest.mark.process
 
@@ -34,14 +32,6 @@ def execute(url: str, *statements: str) -> list[tuple[Any, ...]]:
             cursor = connection.execute(statement)
             rows = cursor.fetchall() if cursor.description else []
     return rows
-
-
-def remote(url: str, machine: str = "m-1") -> PostgresRemote:
-    return PostgresRemote(PostgresConnection(url, "default"), machine)
-
-
-def skill(name: str, text: str = "x", expected: str = "") -> OutgoingSkill:
-    return OutgoingSkill(name, {"SKILL.md": SkillFileData(text.encode())}, expected)
 
 
 def there(url: str) -> dict[str, int]:
