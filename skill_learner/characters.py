@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a letter, or a byte of a name that is no UTF-8: no file and no database holds one."""
 _ASCII = bytes(range(128))
 _HIDDEN = re.compile(
     "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0000-\U000e007f]"

@@ -110,6 +110,11 @@ class StatePaths:
         return self.root / "remotes"
 
     @property
+    def remotes_db(self) -> Path:
+        """What is remembered of every remote."""
+        return self.remotes_dir / "state.sqlite"
+
+    @property
     def review_lock(self) -> Path:
         return self.root / "review.lock"
 

@@ -34,7 +34,7 @@ def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchron
 
     paths, folder = config.library_paths, config.library_paths.remotes_dir
     library, usage = config.skills_dir, UsageStore(paths.usage_db)
-    state = SyncState(folder / "state.sqlite", settings.name)
+    state = SyncState(config.library_paths.remotes_db, settings.name)
     scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
     redactor = Redactor(secret_environment_values(os.environ))
     watched = (library, *(library / part for part in (".records", ".archive", ".history")))
@@ -70,12 +70,11 @@ def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
     what arrived."""
     from skill_learner.remotes.background import is_due
     from skill_learner.remotes.settings import remote_settings
-    from skill_learner.remotes.sync import SyncReport
     from skill_learner.remotes.sync_state import SyncState
 
     reports = []
     for settings in remote_settings(config.remotes):
-        state = SyncState(_state_file(config), settings.name)
+        state = SyncState(config.library_paths.remotes_db, settings.name)
         if not is_due(state.note("tried_at"), settings.every, time.time()):
             continue
         state.save_notes({"tried_at": time.time()})
@@ -84,9 +83,7 @@ def sync_due(config: SkillLearnerConfig) -> list[SyncReport]:
             reports.append(synchroniser.sync())
         except SkillLearnerError as problem:
             state.save_notes({"error": problem.message})
-            failed = SyncReport(settings.name, error=problem.message, hint=problem.hint)
-            failed.unpublished = synchroniser.unpublished
-            reports.append(failed)
+            reports.append(synchroniser.failed(problem))
         finally:
             synchroniser.close()
     return reports
@@ -99,7 +96,7 @@ def note_published(config: SkillLearnerConfig) -> None:
     from skill_learner.remotes.sync_state import SyncState
 
     for settings in remote_settings(config.remotes):
-        state = SyncState(config.library_paths.remotes_dir / "state.sqlite", settings.name)
+        state = SyncState(config.library_paths.remotes_db, settings.name)
         state.save_notes({UNPUBLISHED: ""})
         state.close()
 
@@ -113,7 +110,7 @@ def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
     from skill_learner.remotes.fleet import Fleet
     from skill_learner.remotes.fleet_trouble import FleetTrouble
 
-    trouble = FleetTrouble(_state_file(config), settings.name)
+    trouble = FleetTrouble(config.library_paths.remotes_db, settings.name)
     return Fleet(_connection(settings), trouble.machine(), trouble.note)
 
 
@@ -146,7 +143,3 @@ def _connection(settings: RemoteSettings) -> PostgresConnection:
     from skill_learner.remotes.postgres_connection import PostgresConnection
 
     return PostgresConnection(settings.url, settings.library)
-
-
-def _state_file(config: SkillLearnerConfig) -> Path:
-    return config.library_paths.remotes_dir / "state.sqlite"

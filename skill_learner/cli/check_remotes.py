@@ -21,7 +21,7 @@ def check_remotes(config: SkillLearnerConfig) -> Iterator[Finding]:
             f"the store of what arrived in bulk is damaged ({damage}): those skills count as yours"
         )
         yield Finding("arrived skills", FAULT, what, "skill-learner sync, which notes them again")
-    db = config.library_paths.remotes_dir / "state.sqlite"
+    db = config.library_paths.remotes_db
     for last in last_syncs(db, sorted(config.remotes)):
         check, again = f"remote {last.remote}", f"skill-learner sync {last.remote}"
         if last.error:

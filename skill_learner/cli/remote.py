@@ -95,7 +95,7 @@ def remove(name: str) -> None:
     _rewrite(name, None)
     folder = config.library_paths.remotes_dir
     if folder.is_dir():
-        state = SyncState(folder / "state.sqlite", name)
+        state = SyncState(config.library_paths.remotes_db, name)
         state.forget()
         state.close()
         shutil.rmtree(folder / f"{name}.git", ignore_errors=True)
@@ -106,7 +106,7 @@ def remote_status(config: SkillLearnerConfig, settings: RemoteSettings) -> dict[
     """What is known of a remote without asking it."""
     from skill_learner.remotes.last_syncs import last_syncs
 
-    (last,) = last_syncs(config.library_paths.remotes_dir / "state.sqlite", [settings.name])
+    (last,) = last_syncs(config.library_paths.remotes_db, [settings.name])
     return {
         "name": settings.name,
         "url": settings.url,

@@ -74,9 +74,7 @@ def _one(
     try:
         return synchroniser.sync(dry_run=dry_run)
     except SkillLearnerError as problem:
-        failed = SyncReport(settings.name, error=problem.message, hint=problem.hint)
-        failed.unpublished = synchroniser.unpublished
-        return failed
+        return synchroniser.failed(problem)
     finally:
         synchroniser.close()
 

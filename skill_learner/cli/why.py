@@ -87,7 +87,7 @@ def _synced(config: SkillLearnerConfig, around: Surroundings, journal: Path) -> 
 def _memory(config: SkillLearnerConfig) -> tuple[Path, list[RemoteSettings]]:
     from skill_learner.remotes.settings import remote_settings
 
-    return config.library_paths.remotes_dir / "state.sqlite", remote_settings(config.remotes)
+    return config.library_paths.remotes_db, remote_settings(config.remotes)
 
 
 def _scopes(config: SkillLearnerConfig) -> ScopeNames:

@@ -17,7 +17,7 @@ from skill_learner.remotes import git_copy, protocol
 from skill_learner.remotes import git_layout as layout
 from skill_learner.remotes.git_address import address
 from skill_learner.remotes.git_program import GitFailedError, GitProgram
-from skill_learner.remotes.git_push import GitPush, Refusal
+from skill_learner.remotes.git_push import OWN_BRANCHES, GitPush, Refusal
 from skill_learner.remotes.git_reading import Reading, check_trees
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill, Pulled, Pushed, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
@@ -46,12 +46,6 @@ class GitRemote:
 
     def pull(self, cursor: str, foretell: protocol.Foretell = protocol.unheard) -> Pulled:
         head = self._remote_head()
-        if not head and not cursor and self._branch == RemoteSettings.branch:
-            self._require_no_other()
-        if head == cursor:
-            self._head = self._head or (head if head and self._has(head) else "")
-            if self._head == head:
-                return Pulled(cursor)
         if not head:
             self._head = ""
             if cursor:
@@ -59,7 +53,13 @@ class GitRemote:
                     f"the branch {self._branch} is gone at {self._address}",
                     "Push it again from a clone, or name another one with `branch:`.",
                 )
+            if self._branch == RemoteSettings.branch:
+                self._require_no_other()
             return Pulled("")
+        if head == cursor:
+            self._head = self._head or (head if self._has(head) else "")
+            if self._head == head:
+                return Pulled(cursor)
         try:
             return self._pulled(cursor, head, foretell)
         except GitFailedError:  # objects of the copy are damaged or gone
@@ -133,26 +133,20 @@ class GitRemote:
         """The commit the branch stands at, "" for none: one question, nothing is fetched."""
         git_copy.ensure(self._git)
         try:
-            raw = self._git.run("ls-remote", "--refs", "--", self._address, self._ref)
+            return self._git.refs_there(self._address, self._ref).get(self._ref, "")
         except GitFailedError as error:
             raise RemoteUnavailableError(
                 f"{self._address} cannot be reached: {error.told}",
                 "Everything goes on with the library at home; the next sync tries again.",
             ) from error
-        for line in raw.decode("utf-8", "replace").splitlines():
-            commit, _, ref = line.partition("\t")
-            if ref == self._ref:
-                return commit
-        return ""
 
     def _require_no_other(self) -> None:
         """RemoteError where the branch that nobody named is missing beside others: one of them may
         be meant."""
-        raw = self._git.run("ls-remote", "--heads", "--refs", "--", self._address)
-        refs = [line.partition("\t")[2] for line in raw.decode("utf-8", "replace").splitlines()]
-        names = [ref.removeprefix("refs/heads/") for ref in refs]
-        others = sorted(name for name in names if not name.startswith("skill-learner/"))
-        if others and self._ref not in refs:
+        there = self._git.refs_there(self._address, "refs/heads/*")
+        names = [ref.removeprefix("refs/heads/") for ref in there]
+        others = sorted(name for name in names if not name.startswith(OWN_BRANCHES))
+        if others and self._ref not in there:
             raise RemoteError(
                 f"{self._address} has no branch {self._branch}, but {', '.join(others)[:200]}",
                 f"Name one with `branch:`, or make it there: `git push {self._address}"
@@ -183,7 +177,7 @@ class GitRemote:
         raise RemoteUnavailableError(f"{self._address} at {head[:10]} could not be fetched: {told}")
 
     def _fetch_once(self) -> None:
-        depth = [] if self._fetched() else ["--depth=1"]
+        depth = [] if self._git.commit_at(_FETCHED) else ["--depth=1"]
         self._git.run("fetch", *_FETCH, *depth, "--", self._address, self._refspec)
 
     def _changes(self, cursor: str, head: str, foretell: protocol.Foretell) -> Pulled:
@@ -259,12 +253,6 @@ class GitRemote:
     def _forget_copy(self) -> None:
         self._head = ""
         git_copy.make_anew(self._git)
-
-    def _fetched(self) -> str:
-        try:
-            return self._git.run("rev-parse", "--verify", "--quiet", _FETCHED).decode().strip()
-        except GitFailedError:
-            return ""
 
     def _has(self, commit: str) -> bool:
         try:

@@ -7,9 +7,9 @@ counters/<machine>.json     uses, written by that machine alone
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from skill_learner.characters import SURROGATE
 from skill_learner.errors import RemoteError
 from skill_learner.exchange.safe_files import is_safe_part
 from skill_learner.remotes.git_program import GitProgram
@@ -18,7 +18,6 @@ from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
 SKILLS = "skills"
 COUNTERS = "counters"
 MOST_COUNTER_BYTES = 4 * 1024 * 1024
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS = {b"120000": "a link", b"160000": "another repository"}
 _FIRST_FILES = {
     ".gitattributes": b"skills/*/SKILL.md text eol=lf\nskills/*/.provenance.json text eol=lf\n",
@@ -32,18 +31,24 @@ def listing(git: GitProgram, commit: str, folder: str) -> dict[str, str]:
     """Names below a folder of a commit, with the ids of what lies there; of the counters, plain
     files only: anything else is no machine's. RemoteError where something else lies in the
     folder's place: it is neither to be overwritten nor to be read as "all were removed"."""
+    found = {}
+    for mode, identity, name in entries(git, commit, folder):
+        if not name:  # another repository in its place is listed as itself
+            _require_folder(git, commit, folder)
+        elif folder != COUNTERS or mode.startswith("100"):
+            found[name] = identity
+    if not found:
+        _require_folder(git, commit, folder)
+    return found
+
+
+def entries(git: GitProgram, commit: str, folder: str) -> Iterator[tuple[str, str, str]]:
+    """Mode, id and name of what lies right in a folder of a commit; without a name, the folder."""
     raw = git.run("ls-tree", "-z", f"{commit}^{{tree}}", "--", f"{folder}/")
-    found, below = {}, f"{folder}/"
     for entry in filter(None, raw.split(b"\0")):
         head, _, path = entry.decode("utf-8", "surrogateescape").partition("\t")
         mode, _, identity = head.split()
-        if not path.startswith(below):  # another repository in its place is listed as itself
-            _require_folder(git, commit, folder)
-        elif folder != COUNTERS or mode.startswith("100"):
-            found[path.removeprefix(below)] = identity
-    if not raw:
-        _require_folder(git, commit, folder)
-    return found
+        yield mode, identity, path.partition("/")[2]
 
 
 def _require_folder(git: GitProgram, commit: str, folder: str) -> None:
@@ -115,7 +120,7 @@ def _counters(machine: str, data: bytes) -> dict[CounterKey, int]:
         for skill, kinds in (sums.items() if isinstance(sums, dict) else ())
         for kind, value in (kinds.items() if isinstance(kinds, dict) else ())
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-        if _SURROGATE.search(skill + kind) is None
+        if SURROGATE.search(skill + kind) is None
     }
 
 

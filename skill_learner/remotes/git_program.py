@@ -99,6 +99,19 @@ class GitProgram:
             words = _last_words(b"".join(told))
             raise GitFailedError(arguments[0], words, status=process.returncode)
 
+    def commit_at(self, ref: str) -> str:
+        """Where a ref of the repository stands; "" when there is none."""
+        try:
+            return self.run("rev-parse", "--verify", "--quiet", ref).decode().strip()
+        except GitFailedError:
+            return ""
+
+    def refs_there(self, address: str, *patterns: str) -> dict[str, str]:
+        """The refs of another repository, with the commits that they stand at."""
+        raw = self.run("ls-remote", "--refs", "--", address, *patterns)
+        lines = (line.partition("\t") for line in raw.decode("utf-8", "replace").splitlines())
+        return {ref: commit for commit, _, ref in lines}
+
     def _started(self, arguments: Sequence[str], given: int) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(

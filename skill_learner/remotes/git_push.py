@@ -9,6 +9,8 @@ from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.remotes.git_address import compare_line, pushes_to_folder
 from skill_learner.remotes.git_program import NO_HOOKS_THERE, GitFailedError, GitProgram
 
+OWN_BRANCHES = "skill-learner/"
+"""What the branches of machines begin with."""
 _PROPOSED = "refs/proposed/"
 _MOST_PROPOSALS = 9
 _RACED = ("fetch first", "non-fast-forward", "stale info", "reference already exists")
@@ -56,7 +58,7 @@ class GitPush:
         self._git = git
         self._address = address
         self._branch = branch
-        self._own = f"skill-learner/{machine}"
+        self._own = f"{OWN_BRANCHES}{machine}"
 
     def send(self, commit: str, branch: str = "", over: str | None = None) -> Refusal | None:
         """Push a commit to a branch ("": the team's); None when it was taken. over: in place of
@@ -98,23 +100,13 @@ class GitPush:
     def _free_branch(self) -> tuple[str, str]:
         """A branch of our own, and the commit that it stands at, "" for none. One that somebody
         went on from is theirs now, and stays as it is."""
-        raw = self._git.run("ls-remote", "--refs", "--", self._address, f"refs/heads/{self._own}*")
-        lines = (line.partition("\t") for line in raw.decode("utf-8", "replace").splitlines())
-        there = {ref.removeprefix("refs/heads/"): commit for commit, _, ref in lines}
+        there = self._git.refs_there(self._address, f"refs/heads/{self._own}*")
         further = (f"{self._own}-{number}" for number in range(2, _MOST_PROPOSALS + 1))
         for branch in (self._own, *further):
-            commit = there.get(branch, "")
-            if commit in ("", self._proposed(branch)):
+            commit = there.get(f"refs/heads/{branch}", "")
+            if commit in ("", self._git.commit_at(f"{_PROPOSED}{branch}")):
                 return branch, commit
         raise RemoteError(
             f"{self._address} has {_MOST_PROPOSALS} branches {self._own} of which others went on",
             "Merge or delete them there.",
         )
-
-    def _proposed(self, branch: str) -> str:
-        """The commit that we proposed last on a branch, as far as the copy tells."""
-        try:
-            ref = f"{_PROPOSED}{branch}"
-            return self._git.run("rev-parse", "--verify", "--quiet", ref).decode().strip()
-        except GitFailedError:
-            return ""

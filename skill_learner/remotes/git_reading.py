@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 
 from skill_learner.exchange.safe_files import MOST_BYTES, MOST_FILES, SkillFileData
-from skill_learner.remotes.git_layout import SKILLS
+from skill_learner.remotes.git_layout import SKILLS, entries
 from skill_learner.remotes.git_program import GitFailedError, GitProgram
 from skill_learner.remotes.protocol import RemoteSkill
 
@@ -139,10 +139,8 @@ def _blobs(git: GitProgram, commit: str, names: Sequence[str]) -> dict[str, list
 
 def _plain_files(git: GitProgram, commit: str) -> frozenset[str]:
     """Names of what lies beside the folders of skills and is neither link nor other repository."""
-    raw = git.run("ls-tree", "-z", f"{commit}^{{tree}}", "--", f"{SKILLS}/")
-    entries = (entry.partition(b"\t") for entry in raw.split(b"\0"))
-    paths = (path for head, _, path in entries if head.startswith(b"100"))
-    return frozenset(p.decode("utf-8", "surrogateescape").rpartition("/")[2] for p in paths)
+    listed = entries(git, commit, SKILLS)
+    return frozenset(name for mode, _, name in listed if mode.startswith("100"))
 
 
 class _EndlessError(Exception):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from skill_learner.characters import SURROGATE
 from skill_learner.errors import ConfigError
 from skill_learner.files import ON_WINDOWS
 
@@ -141,7 +142,7 @@ def checked_url(url: str, where: str) -> str:
     shown with the settings), or that git would take for an option or a program to run, or for
     another folder than the one meant. The message never repeats the address."""
     url = url.strip()
-    if not url or url.startswith("-") or any(ord(c) < 32 or "\ud800" <= c < "\ue000" for c in url):
+    if not url or url.startswith("-") or any(ord(c) < 32 for c in url) or SURROGATE.search(url):
         raise ConfigError(
             f"{where}: that is no address of a remote", "it must be one line of UTF-8 text"
         )

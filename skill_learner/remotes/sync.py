@@ -15,6 +15,7 @@ from pathlib import Path
 
 from skill_learner.errors import RemoteError, RemoteUnavailableError, SkillLearnerError
 from skill_learner.files import locked
+from skill_learner.remotes import protocol
 from skill_learner.remotes.home_mending import (
     came_back,
     give_projects,
@@ -26,13 +27,7 @@ from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import WAITS, Outcome
 from skill_learner.remotes.outgoing import Collected, Outgoing
-from skill_learner.remotes.protocol import (
-    HintingRemote,
-    LookingRemote,
-    Pulled,
-    Remote,
-    RemoteSkill,
-)
+from skill_learner.remotes.protocol import HintingRemote, LookingRemote, Remote
 from skill_learner.remotes.sending import Sending
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.sync_state import SyncState
@@ -131,8 +126,12 @@ class Synchroniser:
             f"`skill-learner sync {self._settings.name} --dry-run` lists what waits.",
         )
 
-    @property
-    def unpublished(self) -> bool:
+    def failed(self, problem: SkillLearnerError) -> SyncReport:
+        """The report of a sync that raised this."""
+        name, left = self._settings.name, self._unpublished()
+        return SyncReport(name, error=problem.message, hint=problem.hint, unpublished=left)
+
+    def _unpublished(self) -> bool:
         """Whether a sync changed home, and nobody said since that editors are shown it."""
         with contextlib.suppress(RemoteError):
             return bool(self._state.note(UNPUBLISHED))
@@ -160,7 +159,7 @@ class Synchroniser:
             with contextlib.closing(incoming):
                 self._rounds(incoming, report, marks, dry_run)
         finally:
-            report.unpublished = not dry_run and self.unpublished
+            report.unpublished = not dry_run and self._unpublished()
 
     def _rounds(self, incoming: Incoming, report: SyncReport, marks: Marks, dry_run: bool) -> None:
         if not dry_run:
@@ -197,16 +196,18 @@ class Synchroniser:
         if not dry_run:
             self._ended(report, collected, marks)
 
-    def _pull(self, cursor: str, incoming: Incoming) -> Pulled:
+    def _pull(self, cursor: str, incoming: Incoming) -> protocol.Pulled:
         if incoming.is_dry and isinstance(self._remote, LookingRemote):
             return self._remote.look(cursor)
         return self._remote.pull(cursor, incoming.foretold)
 
-    def _brought(self, pulled: Pulled, incoming: Incoming, sending: Sending) -> list[Outcome]:
+    def _brought(
+        self, pulled: protocol.Pulled, incoming: Incoming, sending: Sending
+    ) -> list[Outcome]:
         gone = self._pull(self._earlier, incoming).skills if self._earlier else []
         told = [skill for skill in gone if skill.files is None and not skill.fault]
         told += pulled.skills
-        back: list[RemoteSkill] = []
+        back: list[protocol.RemoteSkill] = []
         if self._settings.pulls and not incoming.is_dry:
             back = came_back(self._homes, self._state, told)
         told = [*back, *told, *lost_there(self._state, pulled)]

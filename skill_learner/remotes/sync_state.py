@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from skill_learner.characters import SURROGATE
 from skill_learner.files import atomic_write
 from skill_learner.remotes.protocol import CounterKey
 from skill_learner.remotes.state_database import StateDatabase
 from skill_learner.sqlite_rows import insert_rows
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LABEL = re.compile(r"m-[0-9a-f]{8}")
 
 
@@ -136,7 +136,7 @@ class SyncState:
             rows = [
                 (self._remote, local, *told)
                 for local, told in seen.items()
-                if _SURROGATE.search(local + told[0]) is None
+                if SURROGATE.search(local + told[0]) is None
             ]
             insert_rows(connection, "INSERT OR REPLACE INTO seen", rows)
             connection.executemany(

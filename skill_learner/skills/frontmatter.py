@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from skill_learner.characters import has_hidden
+from skill_learner.characters import SURROGATE, has_hidden
 from skill_learner.errors import SkillFormatError
 from skill_learner.skills.canonical_front import ESCAPED, YAML_WORDS, read_canonical
 from skill_learner.skills.front_matter_text import (
@@ -31,7 +31,6 @@ READ_CAP = 2 * 1024 * 1024
 """Bytes above which a SKILL.md is not read; the largest real one seen has one megabyte."""
 
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
 _REFERENCE = re.compile(r"[ \t]*(?:&\S|\*[\w.-]+\s*$)")
 _NOT_UTF_8 = "bytes that are not UTF-8"
@@ -114,7 +113,7 @@ def render(
         lines += [f"  {key}: {_quoted(value)}" for key, value in metadata.items()]
     lines += [block.rstrip("\r\n") for block in (further or {}).values()]
     text = "\n".join([*lines, "---", ""])
-    text += body if body.isascii() else _SURROGATE.sub("\ufffd", body)
+    text += body if body.isascii() else SURROGATE.sub("\ufffd", body)
     return text.encode("utf-8")
 
 
@@ -141,7 +140,7 @@ def _quoted(text: str) -> str:
     escape, since some readers cut the front matter at the first `---` wherever it stands."""
     if text.isascii() and text.isprintable() and _is_bare(text):
         return f'"{text}"'
-    quoted = _JSON.encode(_SURROGATE.sub("\ufffd", text))
+    quoted = _JSON.encode(SURROGATE.sub("\ufffd", text))
     quoted = ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
     return quoted.replace("---", "--\\u002d")
 
