@@ -166,7 +166,8 @@ def read_shared(name: str, files: Files) -> SharedSkill:
         raise SkillFormatError(f"{where}: mend its {SKILL_FILE}, or text would be lost: {lost}")
     if not parsed.description or not parsed.body.strip():
         raise SkillFormatError(f"{where}: a description and a text are needed")
-    told |= _shown(parsed.metadata)  # what a person sees and edits in the repository counts
+    shown = parsed.metadata  # what a person sees and edits in the repository counts
+    told |= _standing(shown.get(PREFIX + "state"), shown.get(PREFIX + "scope"))
     shared = SharedSkill(
         name=name,
         description=" ".join(parsed.description.split()),
@@ -181,14 +182,12 @@ def read_shared(name: str, files: Files) -> SharedSkill:
     return shared
 
 
-def _shown(metadata: Mapping[str, str]) -> dict[str, str]:
-    """State and scope, as far as the SKILL.md itself tells them."""
+def _standing(state: Any, scope: Any) -> dict[str, str]:
+    """State and scope, as far as these are such."""
     told = {}
-    state = metadata.get(PREFIX + "state", "")
     if state in _STATES:
         told["state"] = state
-    scope = metadata.get(PREFIX + "scope", "")
-    if scope == "user" or scope.startswith(_PROJECT):
+    if isinstance(scope, str) and (scope == "user" or scope.startswith(_PROJECT)):
         told["scope"] = _clean(scope)[:_LONGEST_SCOPE]
     return told
 
@@ -246,11 +245,7 @@ def _provenance(data: bytes) -> dict[str, Any]:
         text = raw.get(key)
         if text and isinstance(text, str):
             told[key] = _clean(text)
-    if raw.get("state") in _STATES:
-        told["state"] = raw["state"]
-    scope = raw.get("scope")
-    if isinstance(scope, str) and (scope == "user" or scope.startswith(_PROJECT)):
-        told["scope"] = _clean(scope)[:_LONGEST_SCOPE]
+    told |= _standing(raw.get("state"), raw.get("scope"))
     told["approved"] = raw.get("approved") is True
     version = raw.get("version")
     told["version"] = version if isinstance(version, int) and 0 < version < 10**9 else 1
