@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from git_daemon import git_daemon
 from remote_homes import (
     MakeHome,
     both_with_deploy,
@@ -48,26 +46,8 @@ def daemon(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     bare = empty_repository(base / "team.git")
     git(bare, "config", "daemon.receivepack", "true")
     git(bare, "config", "http.receivepack", "true")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            *("git", "daemon", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}"),
-            *(f"--base-path={base}", "--export-all", "--enable=receive-pack", str(base)),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    for _ in range(100):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.05)
-    yield f"git://127.0.0.1:{port}/team.git", bare
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    with git_daemon(base, "--enable=receive-pack") as address:
+        yield f"{address}team.git", bare
 
 
 def write_skill(clone: Path, name: str, text: str = "") -> Path:
