@@ -153,7 +153,9 @@ class History:
                 continue
             entry = entries.pop()
             expected = entry.change.before
-            if not _contradicted(entry.change, kept[-1].change if kept else None, archived):
+            # a change of scope moves no folder, so it says nothing of a move before it
+            later = next((e.change for e in reversed(kept) if e.change.action != "scope"), None)
+            if not _contradicted(entry.change, later, archived):
                 kept.append(entry)
         return kept[::-1]
 

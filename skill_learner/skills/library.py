@@ -295,19 +295,16 @@ class SkillLibrary:
             return self._writer.rewrite(stored, stored.parsed.body, "state", actor, why, "")
 
     def change_scope(self, old: str, new: str) -> int:
-        """Give the skills of ours with one scope another, as after a project moved; returns how
-        many there were."""
+        """Give all skills with one scope another, as after a project moved: the user's files and
+        archived ones too. Returns how many there were."""
         with self._locked():
-            moved = 0
-            for place in self._places(archived=False):
+            moved, named = 0, set[str]()
+            for place in self._places(archived=True):
                 skill = self._usable(place)
-                if skill is None or not skill.ours or skill.scope != old:
-                    continue
-                stored = self._reader.read(place)
-                stored = replace(stored, record=replace(stored.known, scope=new))
-                why = f"scope {old} became {new}"
-                self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
-                moved += 1
+                if skill is not None and skill.scope == old and place.name not in named:
+                    self._give(self._reader.read(place), new)
+                    moved += 1
+                named.add(place.name)  # a record is of the library's skill, not of an archived one
             return moved
 
     def set_scope(self, name: str, scope: str) -> Skill:
@@ -317,13 +314,14 @@ class SkillLibrary:
             stored = self._stored(name)
             if stored.place.archived:
                 raise LibraryError(f"skill {name!r} is archived", f"skill-learner approve {name}")
-            if stored.known.scope == scope:
-                return stored.skill
-            why = f"scope {stored.known.scope} became {scope}"
-            if not stored.skill.ours:
-                return self._writer.note_scope(stored, scope, USER, why)
-            stored = replace(stored, record=replace(stored.known, scope=scope))
-            return self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
+            return stored.skill if stored.known.scope == scope else self._give(stored, scope)
+
+    def _give(self, stored: StoredSkill, scope: str) -> Skill:
+        why = f"scope {stored.known.scope} became {scope}"
+        if not stored.skill.ours or stored.place.archived:
+            return self._writer.note_scope(stored, scope, USER, why)
+        stored = replace(stored, record=replace(stored.known, scope=scope))
+        return self._writer.rewrite(stored, stored.parsed.body, "scope", USER, why, "")
 
     def archive(self, name: str, *, why: str, actor: str) -> Skill:
         return self.set_state(name, "archived", why=why, actor=actor)
@@ -354,7 +352,8 @@ class SkillLibrary:
             if not entries:
                 raise LibraryError(f"skill {name!r} was never changed by us")
             last = entries[-1].change
-            if to_version is None and last.action == "archive":
+            moved = stored.place.archived and last.action == "scope"  # its project was, meanwhile
+            if to_version is None and (moved or last.action == "archive"):
                 return self._writer.restore(stored, actor, UNDO).skill
             if to_version is None and last.action == "restore" and last.why != UNDO:
                 return self._writer.archive(stored, actor, UNDO)

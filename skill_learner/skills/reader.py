@@ -32,6 +32,11 @@ class StoredSkill:
         """The record, or what the file tells of itself."""
         return self.record or from_metadata(self.parsed.metadata)
 
+    @property
+    def state_in_use(self) -> SkillState:
+        """The state that it has, or would have outside the archive."""
+        return _state_in_use(self.parsed, self.skill.content_hash, self.record)
+
 
 @dataclass(frozen=True)
 class LibraryLook:
@@ -145,7 +150,7 @@ def _skill(
         name=place.name,
         description=" ".join(parsed.description.split()),
         body=parsed.body.lstrip("\r\n"),
-        state=_state(place, parsed, digest, record),
+        state="archived" if place.archived else _state_in_use(parsed, digest, record),
         scope=known.scope,
         path=place.file_path,
         content_hash=digest,
@@ -161,11 +166,7 @@ def _skill(
     )
 
 
-def _state(
-    place: Place, parsed: ParsedSkill, digest: str, record: SkillRecord | None
-) -> SkillState:
-    if place.archived:
-        return "archived"
+def _state_in_use(parsed: ParsedSkill, digest: str, record: SkillRecord | None) -> SkillState:
     if not parsed.description:
         return "candidate"
     told = parsed.metadata.get(PREFIX + "state", "")

@@ -158,7 +158,7 @@ class SkillWriter:
 
     def note_scope(self, stored: StoredSkill, scope: str, actor: str, why: str) -> Skill:
         """The same for its scope; it is no more approved than it was."""
-        record = replace(stored.known, scope=scope, state=stored.skill.state)
+        record = replace(stored.known, scope=scope, state=stored.state_in_use)
         return self._note(stored, record, "scope", actor, why)
 
     def _note(

@@ -254,13 +254,19 @@ def test_relink_carries_skills_to_the_new_place(
 ) -> None:
     run("init", "--target", "claude-code")
     add_skill("build-site")
+    by_hand = Path(add_skill("deploy-site", body="Ask first.\n").path)
+    by_hand.write_text(by_hand.read_text() + "Then ask again.\n")
+    add_skill("test-site")
+    run("reject", "test-site")
     moved = project.parent / "renamed"
     project.rename(moved)
     monkeypatch.chdir(moved)
     assert run_json("search", "build-site") == []
     shown = run("project", "relink", str(project), str(moved)).stdout
-    assert "1 skills" in shown
-    assert [row["name"] for row in run_json("search", "build-site")] == ["build-site"]
+    assert "3 skills" in shown
+    assert {row["name"] for row in run_json("search", "site")} == {"build-site", "deploy-site"}
+    run("approve", "test-site")
+    assert "test-site" in {row["name"] for row in run_json("search", "site")}
     assert (moved / ".claude" / "skills" / "build-site" / "SKILL.md").is_file()
 
 

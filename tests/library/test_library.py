@@ -208,6 +208,51 @@ def test_a_moved_project_takes_its_skills_along(library: SkillLibrary, create: C
     assert {skill.name: skill.scope for skill in library.list()} == {"a": "store-3", "b": "other-2"}
 
 
+def test_a_moved_project_takes_the_users_files_along_as_they_are(
+    library: SkillLibrary, create: Create
+) -> None:
+    edited = Path(create("edited", state="active").path)
+    edited.write_text(edited.read_text().replace("Run first.", "Run mine."))
+    adopted = library.adopt(
+        "theirs", b"---\nname: theirs\ndescription: Use when it rains.\n---\nGo.\n", {},
+        state="candidate", scope="shop-1", project_slug="shop",
+    )  # fmt: skip
+    before = [edited.read_bytes(), Path(adopted.path).read_bytes()]
+    assert library.change_scope("shop-1", "store-3") == 2
+    assert {skill.name: (skill.scope, skill.state) for skill in library.list()} == {
+        "edited": ("store-3", "active"),
+        "theirs": ("store-3", "candidate"),
+    }
+    assert [edited.read_bytes(), Path(adopted.path).read_bytes()] == before
+    assert not any(skill.ours for skill in library.list())
+
+
+@pytest.mark.parametrize("state", ["active", "candidate"])
+@pytest.mark.parametrize("edited", [False, True])
+def test_what_is_archived_goes_along_with_its_project_and_comes_back_as_it_was(
+    library: SkillLibrary, create: Create, state: str, edited: bool
+) -> None:
+    file = Path(create("old", state=state).path)
+    if edited:
+        file.write_text(file.read_text().replace("Run first.", "Run mine."))
+    library.archive("old", why="", actor="user")
+    assert library.change_scope("shop-1", "store-3") == 1
+    assert (library.get("old").state, library.get("old").scope) == ("archived", "store-3")
+    assert [change.action for change in library.history("old")][-2:] == ["archive", "scope"]
+    back = library.undo("old")
+    assert (back.state, back.scope, back.ours) == (state, "store-3", not edited)
+
+
+def test_an_archived_skill_of_the_same_name_stays_out_of_the_way(
+    library: SkillLibrary, create: Create, hand_write: Callable[..., Path]
+) -> None:
+    create("fix")
+    library.archive("fix", why="", actor="user")
+    hand_write("fix")
+    assert library.change_scope("shop-1", "store-3") == 1
+    assert (library.get("fix").scope, library.get("fix").ours) == ("store-3", False)
+
+
 def test_unusable_files_are_left_out_and_named(
     library: SkillLibrary, create: Create, hand_write: Callable[..., Path]
 ) -> None:
