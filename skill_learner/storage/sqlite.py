@@ -164,24 +164,30 @@ class SqliteIndex:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             try:
-                ensure_private_dir(self._db.parent)
-                self._db.touch(mode=0o600)  # SQLite's other files take after this one
+                try:
+                    self._connection = self._connect()
+                except FileNotFoundError:  # another process made it anew meanwhile
+                    self._connection = self._connect()
             except OSError as error:
                 raise sqlite3.OperationalError(str(error)) from error
-            connection = sqlite3.connect(
-                self._db, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
-            )
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
-                migrate(connection)
-                self._db.chmod(0o600)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
         return self._connection
+
+    def _connect(self) -> sqlite3.Connection:
+        ensure_private_dir(self._db.parent)
+        self._db.touch(mode=0o600)  # SQLite's other files take after this one
+        connection = sqlite3.connect(
+            self._db, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+            migrate(connection)
+            self._db.chmod(0o600)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _throw_away(self) -> None:
         self.close()

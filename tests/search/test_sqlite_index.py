@@ -65,6 +65,26 @@ def test_finishing_leaves_everything_to_be_found(db: Path) -> None:
     index.close()
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_file_that_another_process_makes_anew_meanwhile_is_opened_once_more(
+    db: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    migrate, left = sqlite_storage.migrate, [db] * times
+
+    def interrupted(connection: sqlite3.Connection) -> None:
+        migrate(connection)
+        if left:
+            for path in db.parent.glob(f"{left.pop().name}*"):
+                path.unlink()
+
+    monkeypatch.setattr(sqlite_storage, "migrate", interrupted)
+    index = SqliteIndex(db)
+    index.update([document("a")], [])
+    assert found(index) == {"a"}
+    index.close()
+    assert found(SqliteIndex(db)) == {"a"}
+
+
 def overwrite_with_text(db: Path) -> None:
     db.write_bytes(b"this is not a database, whatever its name says" * 50)
 
