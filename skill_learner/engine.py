@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _AT_EXIT: set[SkillEngine] = set()
 _OF_A_PARENT: list[EngineParts] = []
 """Kept in a forked child so that nothing there closes its parent's database."""
+_ENDING: list[bool] = []
+"""Holds something once the interpreter ends."""
 
 
 class SkillEngine:
@@ -203,7 +205,8 @@ class SkillEngine:
 
     def close(self, timeout: float | None = None) -> bool:
         """End the open sessions and wait for their reviews, `review_timeout` at most; what takes
-        longer stays a job on disk. False when there is such. The engine is not used after it."""
+        longer stays a job on disk. False when there is such. A session that begins after it opens
+        the engine again; its numbers go on."""
         self._see_a_fork()
         with self._lock:
             if self._closed:
@@ -240,15 +243,17 @@ class SkillEngine:
 
     @property
     def is_prepared(self) -> bool:
-        return self._built is not None
+        return self._built is not None and not self._closed
 
     @never_raises(None)
     def prepare(self) -> None:
         """Build now what the first use would build: beside an event loop, not on it."""
+        self._open_again()
         _ = self._parts
 
     def begin_session(self, session: str | None = None) -> str:
         """Start a session (or go on with one of that name) for this thread or task."""
+        self._open_again()
         session_id = self._parts.sessions.begin(session)
         _AT_EXIT.add(self)
         for old in self._parts.sessions.surplus():
@@ -308,7 +313,19 @@ class SkillEngine:
                 self._built = None
             self._begin()
 
+    def _open_again(self) -> None:
+        """What was closed is built anew for the next session. A program that ends closes for good:
+        no thread starts any more, and what comes late is a job for the next engine."""
+        self._see_a_fork()
+        with self._lock:
+            if not self._closed or _ENDING:
+                return
+            before, self._built, self._closed = self._built, None, False
+            if before is not None:
+                self._built = before.followed_by(self._parts)
+
     def _session(self, session: str | None) -> HostSession:
+        self._open_again()
         _AT_EXIT.add(self)
         sessions = self._parts.sessions
         return sessions.open(sessions.meant(session) or self.begin_session())
@@ -436,6 +453,7 @@ def _on_event_loop() -> bool:
 @atexit.register
 def _close_at_exit() -> None:
     """Wait a moment for what still runs; the rest is on disk and is run by the next engine."""
+    _ENDING.append(True)
     engines = list(_AT_EXIT)
     deadline = time.monotonic() + max((engine.config.exit_wait for engine in engines), default=0)
     for engine in engines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,12 @@ class EngineParts:
     sync: BackgroundSync | None
     shared: Sequence[Callable[[], None]] = ()
     """Closes what is shared with a fleet."""
+
+    def followed_by(self, after: EngineParts) -> EngineParts:
+        """The parts that take the place of these, with what was counted so far."""
+        if self.reviewer is not None and after.reviewer is not None:
+            after.reviewer.counts = self.reviewer.counts
+        return replace(after, sessions=self.sessions)
 
 
 def build_engine_parts(

@@ -8,6 +8,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -267,6 +268,60 @@ def test_a_task_is_passed_on_and_its_answer_seen(make_loop: Loops, nothing: Any)
     assert asyncio.run(talk()) == "Look at the cache."
     loop.close(5)
     assert "Look at the cache." in digest_of(llm)
+
+
+def test_a_loop_serves_one_with_after_another(make_loop: Loops, nothing: Any) -> None:
+    llm = ScriptedLLM(nothing, repeat_last=True)
+    loop = make_loop(llm=llm)
+    agent = loop.wrap(lambda messages: "Look at the cache.")
+    for number in range(3):
+        with loop:
+            agent([{"role": "user", "content": f"Chat {number}: it leaks"}])
+    assert [f"Chat {n}:" in digest_of(llm, n) for n in range(3)] == [True] * 3
+    stats = loop.get_stats()
+    assert (stats["sessions"], stats["turns"], stats["reviews"]["completed"]) == (3, 3, 3)
+    agent(LEAK)
+    started = time.monotonic()
+    assert loop.end_session()
+    assert time.monotonic() - started < 5
+    assert len(llm.requests) == 4
+
+
+def test_a_loop_is_used_again_while_its_last_review_still_runs(
+    make_loop: Loops, nothing: Any
+) -> None:
+    go_on = threading.Event()
+
+    def slow(request: Any) -> Any:
+        go_on.wait(10)
+        return nothing
+
+    llm = ScriptedLLM(slow, repeat_last=True)
+    loop = make_loop(llm=llm, review_timeout=0)
+    agent = loop.wrap(lambda messages: "Look at the cache.")
+    for number in range(2):
+        with loop:
+            agent([{"role": "user", "content": f"Chat {number}: it leaks"}])
+    agent(LEAK)
+    go_on.set()
+    loop.end_session()
+    assert loop.wait(10)
+    seen = "\n".join(digest_of(llm, n) for n in range(len(llm.requests)))
+    assert all(text in seen for text in ("Chat 0:", "Chat 1:", "memory leak"))
+
+
+def test_coroutines_open_a_closed_loop_again(make_loop: Loops, nothing: Any) -> None:
+    llm = ScriptedLLM(nothing, repeat_last=True)
+    loop = make_loop(llm=llm)
+
+    @loop.wrap
+    async def agent(messages: list[Any]) -> str:
+        return "Look at the cache."
+
+    for _ in range(2):
+        with loop:
+            asyncio.run(agent(LEAK))
+    assert len(llm.requests) == 2
 
 
 def test_exceptions_pass_through_and_the_request_is_kept(make_loop: Loops, nothing: Any) -> None:
