@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 
@@ -45,14 +46,44 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 def main() -> None:
     """Entry point of `skill-learner` and `python -m skill_learner`."""
+    _open_closed_streams()
+    try:
+        _answer()
+    except OSError as problem:  # help and version are printed before a command is there to tell
+        if not isinstance(problem, BrokenPipeError):  # then who read has had enough
+            sys.stderr.write(f"error: {problem.strerror or problem}\n")
+        sys.exit(1)
+    finally:
+        _drop_what_cannot_be_written()
+
+
+def _answer() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         # answered before click is loaded: scripts and editors ask this often
         from skill_learner import __version__
 
         sys.stdout.write(f"skill-learner {__version__}\n")
+        sys.stdout.flush()
         return
     from skill_learner.cli.group import cli
 
     if isinstance(sys.stdout, TextIOWrapper):  # letters that a terminal's encoding has no sign for
         sys.stdout.reconfigure(errors="backslashreplace")
     cli(prog_name="skill-learner")
+
+
+def _open_closed_streams() -> None:
+    """Where a stream was closed (`>&-`) Python has None: what is written there goes nowhere, and
+    the work is done all the same. In this order each gets its own number back, so that no database
+    is opened under it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _drop_what_cannot_be_written() -> None:
+    """It would be tried again, and complained of, when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

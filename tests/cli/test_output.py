@@ -67,6 +67,35 @@ def test_any_encoding_of_the_output_is_written_in(encoding: str, hermetic_home: 
     assert "\u65e5\u672c\u8a9e" in json.dumps(json.loads(run("export")), ensure_ascii=False)
 
 
+def by_shell(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    line = f'"{sys.executable}" -m skill_learner {command}'
+    env = {"HOME": str(home), "PATH": os.defpath}
+    return subprocess.run(
+        ["sh", "-c", line], env=env, cwd=home, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="streams are closed by a shell of POSIX")
+@pytest.mark.parametrize(
+    "command", ["list", "list --json", "init --target claude-code --project-dir .", "-V", "--help"]
+)
+def test_an_output_that_is_closed_stops_no_work(command: str, hermetic_home: Path) -> None:
+    done = by_shell(f"{command} <&- >&-", hermetic_home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert by_shell(f"{command} >&- 2>&-", hermetic_home).returncode == 0
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("command", ["list", "list --json", "-V", "--help", "init --help"])
+def test_an_output_that_takes_nothing_is_told_in_one_line(
+    command: str, hermetic_home: Path
+) -> None:
+    done = by_shell(f"{command} > /dev/full", hermetic_home)
+    assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
+
+
 def test_progress_without_a_terminal_is_lines_on_stderr(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
