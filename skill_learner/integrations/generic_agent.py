@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -158,13 +158,22 @@ class SkillLoop:
 
     def _wrap_async_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        async def wrapped(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        async def wrapped(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
             turn = _Turn(self.engine, function)
             call = await turn.begin_async(args, kwargs)
             stream = function(*call.args, **call.kwargs)
             async with contextlib.aclosing(WatchedAsyncStream(stream, turn)) as watched:
-                async for piece in watched:
-                    yield piece
+                with contextlib.suppress(StopAsyncIteration):
+                    piece = await watched.asend(None)
+                    while True:
+                        try:
+                            sent = yield piece
+                        except GeneratorExit:
+                            raise
+                        except BaseException as thrown:
+                            piece = await watched.athrow(thrown)
+                        else:
+                            piece = await watched.asend(sent)
 
         return wrapped
 

@@ -187,6 +187,52 @@ def test_a_generator_takes_what_is_sent_and_thrown(make_loop: Loops, nothing: An
     assert stopped.value.value == "value"
 
 
+def test_an_async_generator_takes_what_is_sent_and_thrown(make_loop: Loops, nothing: Any) -> None:
+    llm = ScriptedLLM(nothing)
+    loop = make_loop(llm=llm)
+    ended = []
+
+    @loop.wrap
+    async def agent(messages: list[Any]) -> Any:
+        try:
+            got = yield "first"
+            try:
+                yield f"got {got}"
+            except KeyError:
+                yield "caught"
+            yield "last"
+        finally:
+            ended.append(True)
+
+    async def talk(*, to_the_end: bool) -> list[str]:
+        stream = agent(LEAK)
+        said = [await stream.asend(None), await stream.asend("x"), await stream.athrow(KeyError())]
+        if to_the_end:
+            said += [piece async for piece in stream]
+        await stream.aclose()
+        with pytest.raises(StopAsyncIteration):
+            await stream.asend(None)
+        return said
+
+    async def fail() -> None:
+        stream = agent(LEAK)
+        await stream.asend(None)
+        with pytest.raises(ValueError, match="of the caller"):
+            await stream.athrow(ValueError("of the caller"))
+
+    async def all_of_it() -> None:
+        loop.engine.begin_session()
+        assert await talk(to_the_end=True) == ["first", "got x", "caught", "last"]
+        assert await talk(to_the_end=False) == ["first", "got x", "caught"]
+        await fail()
+        loop.end_session()
+
+    asyncio.run(all_of_it())
+    assert len(ended) == 3
+    assert loop.wait(10)
+    assert "got x" in digest_of(llm)
+
+
 def test_a_stream_that_is_left_early_is_still_seen(make_loop: Loops, nothing: Any) -> None:
     llm = ScriptedLLM(nothing)
     loop = make_loop(llm=llm)
