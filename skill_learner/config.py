@@ -189,6 +189,11 @@ class SkillLearnerConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SkillLearnerConfig:
         """From plain values; relative paths count from the current folder."""
+        if not isinstance(values, Mapping):
+            raise ConfigError(
+                f"settings must be a SkillLearnerConfig or a mapping, not {shown(values)}",
+                "a settings file is read by `SkillLearnerConfig.from_yaml`",
+            )
         return cls(**_converted(values, "argument", _HERE))
 
     @classmethod
@@ -338,8 +343,29 @@ def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
             f"{path}:1: expected `key: value` lines, found a {type(loaded).__name__}",
             "write for example `nudge_interval: 10`",
         )
+    _refuse_keys_told_twice(text, path)
     # YAML 1.1 takes the bare word `off` for false
     return {"off" if key is False else str(key): value for key, value in loaded.items()}
+
+
+def _refuse_keys_told_twice(text: str, path: Path) -> None:
+    """YAML lets the last one win without a word."""
+    import yaml
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    mappings = [root] if isinstance(root, yaml.MappingNode) else []
+    for mapping in mappings:  # grows by the mappings in it
+        lines: dict[str, int] = {}
+        for key, value in mapping.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in lines:
+                raise ConfigError(
+                    f"{path}:{line}: the key `{name}` stands in line {lines[name]} already",
+                    "keep one of them; nothing of the file was used",
+                )
+            lines[name] = line
+            if isinstance(value, yaml.MappingNode) and value not in mappings:
+                mappings.append(value)
 
 
 def _line_of_fault(text: str) -> int:
@@ -393,7 +419,7 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
     result: dict[str, Any] = {}
     for key, value in values.items():
         if key not in kinds:
-            raise _unknown_key(key, source)
+            raise _unknown_key(str(key), source)
         if kinds[key] == "path":
             _require_path(key, value, source)
             result[key] = absolute_path(value, base)
@@ -408,6 +434,11 @@ def _require_path(key: str, value: object, source: str) -> None:
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path or "\0" in path:
         raise ConfigError(f"{source}: {key} must be a path, not {shown(value)}")
+    if path.startswith("~") and os.path.expanduser(path) == path:
+        raise ConfigError(
+            f"{source}: {key} is {shown(path)}, and there is no such user",
+            f"write ./{path} for a folder of that name",
+        )
 
 
 def _unknown_key(key: str, source: str) -> ConfigError:

@@ -38,14 +38,14 @@ def create_skill_loop(
     nudge_interval: int | None = None,
     *,
     embedding_provider: EmbeddingProvider | None = None,
-    config: SkillLearnerConfig | None = None,
+    config: SkillLearnerConfig | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> SkillLoop:
     """A loop around an engine of its own; `llm` alone is enough.
 
     skills_dir, nudge_interval and further keyword arguments are settings (`SkillLearnerConfig`),
-    stronger than `config`, the environment and files. `approval` is "auto" unless it is set
-    somewhere: what a review finds is in use at once.
+    stronger than `config` (settings, or a mapping of them), the environment and files. `approval`
+    is "auto" unless it is set somewhere: what a review finds is in use at once.
     """
     from skill_learner.config import SkillLearnerConfig
 
@@ -56,6 +56,9 @@ def create_skill_loop(
         base = {key: loaded.values()[key] for key, origin in loaded.origins.items()
                 if origin != "default"}  # fmt: skip
         arguments = {"approval": "auto", **base, **arguments}
+    elif not isinstance(config, SkillLearnerConfig):
+        SkillLearnerConfig.from_dict(config)  # what it lacks or has too much is its own fault
+        arguments = {"approval": "auto", **config, **arguments}
     else:
         arguments = {**config.values(), **arguments}
     return SkillLoop(SkillEngine(SkillLearnerConfig.from_dict(arguments), llm, embedding_provider))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skill_learner import ConfigError, SkillLearnerConfig
+from skill_learner import ConfigError, SkillEngine, SkillLearnerConfig, create_skill_loop
 
 PACKAGE = Path(__file__).parents[2] / "skill_learner"
 
@@ -67,6 +67,37 @@ def test_what_is_no_path_is_refused(path: Any) -> None:
     ):
         with pytest.raises(ConfigError, match="skills_dir must be a path"):
             make()
+
+
+@pytest.mark.parametrize("config", ["skill-learner.yaml", 5, ["nudge_interval"], {1: 2}])
+def test_what_are_no_settings_is_refused(config: Any) -> None:
+    words = "unknown key `1`" if isinstance(config, dict) else "must be a SkillLearnerConfig or a m"
+    for make in (SkillEngine, lambda given: create_skill_loop(config=given)):
+        with pytest.raises(ConfigError, match=words):
+            make(config)
+
+
+def test_a_loop_takes_a_mapping_of_settings_as_an_engine_does(tmp_path: Path) -> None:
+    given = {"nudge_interval": 3, "semantic_top_k": 2, "skills_dir": tmp_path / "skills"}
+    config = create_skill_loop(config=given, nudge_interval=4).engine.config
+    assert (config.nudge_interval, config.semantic_top_k, config.approval) == (4, 2, "auto")
+    strict = {**given, "approval": "manual"}
+    assert create_skill_loop(config=strict).engine.config.approval == "manual"
+
+
+def test_the_home_of_nobody_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "skill-learner.yaml"
+    file.write_text("off: false\nskills_dir: ~nosuch/x\n")
+    with pytest.raises(ConfigError, match=r"yaml:2: skills_dir is '~nosuch/x', .* no such user"):
+        SkillLearnerConfig.from_yaml(file)
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", "~nosuch")
+    with pytest.raises(ConfigError, match="SKILL_LEARNER_STATE_DIR: state_dir is '~nosuch'"):
+        SkillLearnerConfig.load()
+    with pytest.raises(ConfigError, match=r"write \./~nosuch/x"):
+        SkillLearnerConfig(skills_dir="~nosuch/x")
+    assert SkillLearnerConfig(skills_dir="./~nosuch/x").skills_dir == tmp_path / "~nosuch" / "x"
+    assert SkillLearnerConfig(skills_dir="~/x").skills_dir == Path.home() / "x"
 
 
 def test_a_librarys_state_lies_in_it_unless_it_is_the_users(tmp_path: Path) -> None:

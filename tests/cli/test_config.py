@@ -155,6 +155,24 @@ def test_a_mistyped_variable_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        ("nudge_interval: 3\n# more\nnudge_interval: 7\n", 3, "nudge_interval"),
+        ("'off': true\noff: false\n", 2, "off"),
+        ("remotes:\n  team:\n    url: a\n    url: b\n", 4, "url"),
+        ("remotes: {team: a,\n  team: b}\n", 2, "team"),
+    ],
+)
+def test_a_key_that_stands_twice_is_named_with_its_line(
+    tmp_path: Path, text: str, line: int, name: str
+) -> None:
+    file = tmp_path / "skill-learner.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=f"yaml:{line}: the key `{name}` stands in line"):
+        SkillLearnerConfig.from_yaml(file)
+
+
+@pytest.mark.parametrize(
     ("text", "place"),
     [("a: 1\nb:\n  c: 1\n d: 2\n", ":4:"), ("- a\n", ":1:"), ("a: \x00\n", "YAML")],
 )
