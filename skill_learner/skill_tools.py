@@ -105,7 +105,8 @@ class SkillTools:
         try:
             return handler(_arguments(arguments), session)
         except SkillLearnerError as error:
-            return f"Error: {error.message} {error.hint}".strip()
+            stop = "" if error.message.endswith((".", "!", "?")) else "."
+            return f"Error: {error.message}{stop} {error.hint}".strip()
 
     def _load(self, arguments: Mapping[str, Any], session: str) -> str:
         skill = self._library.get(_text(arguments, "name"))

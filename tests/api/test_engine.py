@@ -291,7 +291,12 @@ def test_the_tools_of_a_model(make_engine: Engines, save: Callable[..., str]) ->
         ("delete_everything", {}),
         ("save_skill", {"name": "x", "description": "y", "body": ""}),
     ]:
-        assert engine.handle_tool_call(name, arguments).startswith("Error:")
+        told = engine.handle_tool_call(name, arguments)
+        assert told.startswith("Error:")
+        assert told.endswith((".", "?"))
+    assert "'../../etc' is not the name of a skill. Name a skill as" in engine.handle_tool_call(
+        "load_skill", {"name": "../../etc"}
+    )
     assert engine.get_stats()["faults"] == 0
 
 
