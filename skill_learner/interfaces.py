@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, SupportsFloat, runtime_checkable
 
 from skill_learner.models import CallResult, Digest, Episode, Review, Session, Skill, Usage
 from skill_learner.ranking.plan import Plan
@@ -31,8 +31,20 @@ class LLMResponse(Protocol):
 @runtime_checkable
 class LLMProvider(Protocol):
     """Anything that completes a chat. messages are {"role", "content"} dicts; tools are JSON-schema
-    tool definitions {"name", "description", "input_schema"}. May raise anything: callers translate
-    to ProviderError."""
+    tool definitions {"name", "description", "input_schema"}. The answer has `content` and
+    `tool_calls` (`LLMResponse`); one of an SDK, a dict or a text is taken too, and each also from a
+    coroutine. May raise anything: callers translate to ProviderError."""
+
+    def complete(
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[dict[str, Any]] | None = None,
+        max_tokens: int = 2048,
+    ) -> Any: ...
+
+
+class PlainLLMProvider(LLMProvider, Protocol):
+    """One whose answers are `LLMResponse` objects, as are those of `connect`."""
 
     def complete(
         self,
@@ -42,9 +54,19 @@ class LLMProvider(Protocol):
     ) -> LLMResponse: ...
 
 
+class Array(Protocol):
+    """An array of numpy, torch and their like."""
+
+    def tolist(self) -> Any: ...
+
+
+Vectors = Sequence[Iterable[SupportsFloat]] | Array
+"""One vector for each text: rows of numbers, or an array of two dimensions."""
+
+
 @runtime_checkable
 class EmbeddingProvider(Protocol):
-    def embed(self, texts: list[str]) -> list[list[float]]: ...
+    def embed(self, texts: list[str]) -> Vectors: ...
 
 
 @dataclass(frozen=True)

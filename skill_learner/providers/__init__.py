@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from skill_learner.errors import ConfigError
-from skill_learner.interfaces import LLMProvider
+from skill_learner.interfaces import PlainLLMProvider
 from skill_learner.providers.base import Backend, GuardedProvider, find_key
 
 
@@ -70,7 +70,7 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
 _ATTEMPTS = {"claude-cli": 1}  # the client asks again by itself
 
 
-def make_provider(name: str, config: ProviderSettings, env: Environment) -> LLMProvider:
+def make_provider(name: str, config: ProviderSettings, env: Environment) -> PlainLLMProvider:
     """The provider of that name; ConfigError, with the list, for a name that is none."""
     factory = PROVIDERS.get(name)
     if factory is None:
@@ -104,7 +104,7 @@ def connect(
     base_url: str = "",
     timeout: float = 180.0,
     env: Environment | None = None,
-) -> LLMProvider:
+) -> PlainLLMProvider:
     """An `LLMProvider` for Python programs: "anthropic", "openai" (or a server that speaks its
     language, by `base_url`) or "claude-cli". Keys come from the environment, the rest
     has the providers' own defaults; nothing is asked before the first `complete`."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skill_learner.errors import RemoteError
-from skill_learner.interfaces import EmbeddingProvider
+from skill_learner.interfaces import EmbeddingProvider, Vectors
 from skill_learner.remotes.protocol import VectorRemote
 
 log = logging.getLogger("skill_learner")
@@ -45,11 +45,12 @@ class SharedEmbeddings:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._own, name)
 
-    def embed(self, texts: list[str]) -> list[list[float]]:
-        answer = self._own.embed(texts)
+    def embed(self, texts: list[str]) -> Vectors:
+        answer: Any = self._own.embed(texts)
         with contextlib.suppress(TypeError, IndexError, KeyError):  # its user says what is wrong
             self._dimension = len(answer[0])
-        return answer
+        vectors: Vectors = answer
+        return vectors
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Vectors of skills' texts; only those that nobody made yet are made here, and one by which

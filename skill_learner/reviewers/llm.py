@@ -13,7 +13,7 @@ from skill_learner.errors import (
     ProviderTimeoutError,
     ProviderUnavailableError,
 )
-from skill_learner.interfaces import CallMeter, LLMProvider, LLMResponse, ReviewRequest
+from skill_learner.interfaces import CallMeter, LLMResponse, PlainLLMProvider, ReviewRequest
 from skill_learner.models import CallResult, Episode, Review, Skill, Usage
 from skill_learner.paths import data_dir
 from skill_learner.reviewers.answer import Answer, read_answer
@@ -48,7 +48,7 @@ class LLMReviewer:
 
     def __init__(
         self,
-        provider: LLMProvider,
+        provider: PlainLLMProvider,
         provider_name: str = "",
         model: str = "",
         *,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typed_hosts
 
 from skill_learner import ConfigError, SkillEngine, SkillLearnerConfig
 from skill_learner.jobs import JobStore
@@ -332,6 +333,24 @@ def test_embeddings_find_what_words_do_not(make_engine: Engines, save: Callable[
 
     found = make_engine(embedding_provider=Meaning()).get_relevant_skills("leak")
     assert [skill.name for skill in found] == ["alpha"]
+
+
+@pytest.mark.parametrize("kind", typed_hosts.EMBEDDINGS)
+def test_vectors_of_every_type_that_checks_are_searched(
+    make_engine: Engines, save: Callable[..., str], kind: str
+) -> None:
+    save("alpha", "Use when the heap grows.")
+    save("beta", "Use when docs are deployed.")
+    engine = make_engine(embedding_provider=typed_hosts.EMBEDDINGS[kind])
+    assert [skill.name for skill in engine.get_relevant_skills("leak")] == ["alpha"]
+    assert not engine.get_stats()["embedding"]["last_error"]
+
+
+@pytest.mark.parametrize("kind", typed_hosts.LLMS)
+def test_an_llm_of_every_type_that_checks_reviews(make_engine: Engines, kind: str) -> None:
+    engine = make_engine(typed_hosts.LLMS[kind])
+    assert engine.on_session_end(TALK)
+    assert engine.get_stats()["reviews"]["completed"] == 1
 
 
 @pytest.mark.parametrize(
