@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Archived skills too.")
 def command(names: tuple[str, ...], kind: str, output: Path | None, everything: bool) -> None:
     """Write skills (all, or those named) with all their files, byte for byte."""
-    from skill_learner.exchange.exported import exported
+    from skill_learner.exchange.exported import exported, refusals
     from skill_learner.wiring import build_library
 
     library = build_library(load())
@@ -37,7 +37,10 @@ def command(names: tuple[str, ...], kind: str, output: Path | None, everything: 
     else:
         skills = library.list(states=("active", "candidate"))
     _warn_of_secrets(skills)
-    _write([exported(skill) for skill in skills], kind, output)
+    leaving = [exported(skill) for skill in skills]
+    for refusal in refusals(leaving):
+        warn(f"an import will refuse this: {refusal}")
+    _write(leaving, kind, output)
 
 
 def _warn_of_secrets(skills: Sequence[Skill]) -> None:

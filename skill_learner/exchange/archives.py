@@ -1,7 +1,7 @@
 """Skills as a zip archive: one folder each, which any other tool reads, and a list of their states.
 
 An archive may come from anywhere. Its names and sizes are checked before a byte of it is unpacked,
-and no more is unpacked than it declares: one unsafe entry refuses it whole.
+and no more is unpacked than it declares: one entry that leads out of it, or lies, refuses it whole.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import json
 import stat
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from skill_learner.errors import SkillFormatError
 from skill_learner.exchange.documents import FORMAT, STATES, VERSION
 from skill_learner.exchange.exported import ExportedSkill
-from skill_learner.exchange.incoming import Incoming, IncomingSkill, grouped
+from skill_learner.exchange.incoming import Incoming, IncomingSkill, Unfit, grouped
 from skill_learner.exchange.safe_files import (
     MOST_BYTES,
     MOST_IN_ALL,
     SkillFileData,
-    check_path,
+    check_inside,
     is_ignored,
-    refuse_collisions,
+    too_large,
 )
 
 MANIFEST = "skill-learner-export.json"
@@ -59,7 +60,7 @@ def read_archive(data: bytes, name: str) -> Incoming:
             files = [(path, _unpacked(archive, info, name)) for path, info in entries]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
         raise SkillFormatError(f"{name}: not a readable zip archive: {problem}") from problem
-    found = grouped(files, name.rpartition("/")[2].removesuffix(".zip"))
+    found = grouped(files, name.rpartition("/")[2].removesuffix(".zip"), states)
     return Incoming(tuple(_with_state(skill, states) for skill in found.skills), found.refused)
 
 
@@ -78,7 +79,7 @@ def _checked_entries(archive: zipfile.ZipFile, name: str) -> list[tuple[str, zip
     entries = []
     for info in infos:
         # orig_filename: zipfile itself cuts names at NUL and turns backslashes round
-        path = check_path(info.orig_filename.removesuffix("/"), name)
+        path = check_inside(info.orig_filename.removesuffix("/"), name)
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise SkillFormatError(f"{name}: {path!r} is a link or a device, not a file")
@@ -86,16 +87,22 @@ def _checked_entries(archive: zipfile.ZipFile, name: str) -> list[tuple[str, zip
             raise SkillFormatError(f"{name}: {path!r} is encrypted")
         if not info.is_dir() and path != MANIFEST and not is_ignored(path):
             entries.append((path, info))
-    if sum(info.file_size for _, info in entries) > MOST_IN_ALL:
+    if sum(info.file_size for _, info in entries if not _is_too_large(info)) > MOST_IN_ALL:
         raise SkillFormatError(f"{name}: unpacks to more than {MOST_IN_ALL} bytes")
-    refuse_collisions((path for path, _ in entries), name)
+    doubled = [path for path, times in Counter(path for path, _ in entries).items() if times > 1]
+    if doubled:
+        raise SkillFormatError(f"{name}: more than one entry is called {doubled[0]!r}")
     return entries
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> SkillFileData:
+def _is_too_large(info: zipfile.ZipInfo) -> bool:
+    return info.file_size > MOST_BYTES
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> SkillFileData | Unfit:
     """One file; a declared size is no promise, so no more than that is read."""
-    if info.file_size > MOST_BYTES:
-        raise SkillFormatError(f"{name}: {info.filename!r} has {info.file_size} bytes")
+    if _is_too_large(info):
+        return Unfit(too_large(info.filename, info.file_size))
     with archive.open(info) as handle:
         data = handle.read(info.file_size + 1)
     if len(data) > info.file_size:

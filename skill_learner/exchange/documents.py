@@ -4,7 +4,8 @@
         {"name": ..., "state": ..., "scope": ...,
          "files": {"SKILL.md": <text>, "scripts/x": {"base64": ..., "executable": true}}}]}
 
-A document is our own kind of file, so any fault in it refuses it whole.
+A document is our own kind of file: what is damaged, or leads out of the library, refuses it whole.
+A skill that has a name or size which not every system can hold is refused alone.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 
 from skill_learner.errors import SkillFormatError
 from skill_learner.exchange.exported import ExportedSkill
-from skill_learner.exchange.incoming import Incoming, IncomingSkill, incoming_skill
-from skill_learner.exchange.safe_files import SkillFileData, check_path, is_safe_part
+from skill_learner.exchange.incoming import Incoming, IncomingSkill, Refused, incoming_skill
+from skill_learner.exchange.safe_files import SkillFileData, check_inside, check_path, leads_out
 
 FORMAT = "skill-learner-skills"
 VERSION = 1
@@ -56,12 +57,16 @@ def read_document(document: Any) -> Incoming:
     skills = document.get("skills")
     if not isinstance(skills, list):
         raise SkillFormatError("`skills` must be a list")
-    found = [_incoming(item, index) for index, item in enumerate(skills, start=1)]
-    names = Counter(skill.name.casefold() for skill in found)
+    read = [_read(item, index) for index, item in enumerate(skills, start=1)]
+    names = Counter(one.name.casefold() for one in read)
     doubled = sorted(name for name, times in names.items() if times > 1)
     if doubled:
         raise SkillFormatError(f"more than one skill is called {', '.join(doubled)}")
-    return Incoming(tuple(found))
+    found = [_incoming(one) for one in read]
+    return Incoming(
+        tuple(one for one in found if isinstance(one, IncomingSkill)),
+        tuple(one for one in found if isinstance(one, Refused)),
+    )
 
 
 def _encoded(file: SkillFileData) -> str | dict[str, Any]:
@@ -73,21 +78,31 @@ def _encoded(file: SkillFileData) -> str | dict[str, Any]:
     return {"text": text, **marks} if marks else text
 
 
-def _incoming(item: Any, index: int) -> IncomingSkill:
+def _read(item: Any, index: int) -> ExportedSkill:
+    """One skill as it was written down; SkillFormatError when that is no skill or leads out."""
     where = f"skill {index}"
     if not isinstance(item, dict) or not isinstance(item.get("files"), dict):
         raise SkillFormatError(f"{where}: expected an object with `name` and `files`")
     name = item.get("name")
-    if not isinstance(name, str) or not is_safe_part(name) or name.startswith("."):
+    if not isinstance(name, str) or leads_out(name) or name.startswith(".") or "/" in name:
         raise SkillFormatError(f"{where}: {name!r} is no name for a skill")
     where = f"skill {name!r}"
     files = {
-        check_path(path, where): _decoded(content, f"{where}, {path}")
+        check_inside(path, where): _decoded(content, f"{where}, {path}")
         for path, content in item["files"].items()
     }
     state = item.get("state")
     known = state if isinstance(state, str) and state in STATES else "candidate"
-    return incoming_skill(name, files, where, state=known)
+    return ExportedSkill(name, known, "", files)
+
+
+def _incoming(skill: ExportedSkill) -> IncomingSkill | Refused:
+    where = f"skill {skill.name!r}"
+    try:
+        check_path(skill.name, where)
+        return incoming_skill(skill.name, skill.files, where, state=skill.state)
+    except SkillFormatError as problem:
+        return Refused(skill.name, problem.message)
 
 
 def _decoded(content: Any, where: str) -> SkillFileData:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from skill_learner.errors import SkillFormatError, SkillLearnerError
@@ -10,7 +10,8 @@ from skill_learner.exchange.safe_files import (
     SKILL_FILE,
     Files,
     SkillFileData,
-    check_files,
+    check_path,
+    check_portable,
     is_safe_part,
     is_skill_file,
 )
@@ -34,6 +35,13 @@ class IncomingSkill:
 
 
 @dataclass(frozen=True)
+class Unfit:
+    """A file that was not read, and why: the skill that it belongs to cannot be taken in."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Refused:
     """A skill that cannot be taken in, and why."""
 
@@ -54,7 +62,7 @@ def incoming_skill(name: str, files: Files, where: str, *, state: str = "") -> I
 
     name: its folder where it comes from; made valid, since a folder's name is its identity.
     """
-    check_files(files, where)
+    check_portable(files, where)
     found = [path for path in files if is_skill_file(path) and "/" not in path]
     if not found:
         raise SkillFormatError(f"{where}: it has no {SKILL_FILE}")
@@ -68,15 +76,22 @@ def incoming_skill(name: str, files: Files, where: str, *, state: str = "") -> I
     return IncomingSkill(slugify_name(name), data, parsed, state, attachments)
 
 
-def grouped(found: Iterable[tuple[str, SkillFileData]], root_name: str) -> Incoming:
+def grouped(
+    found: Iterable[tuple[str, SkillFileData | Unfit]],
+    root_name: str,
+    whole: Collection[str] = (),
+) -> Incoming:
     """Skills from files below one root: each folder with a SKILL.md is one, with all below it that
     belongs to no skill further down. A faulty one is refused, and the others stay.
 
     root_name: the skill's name where the root itself is one and its file names none.
+    whole: folders known to be one skill each, whatever lies below them.
     """
     files = dict(found)
     roots = {path.rpartition("/")[0] for path in files if is_skill_file(path)}
-    belonging: dict[str, dict[str, SkillFileData]] = {root: {} for root in sorted(roots)}
+    kept = roots.intersection(whole)
+    roots -= {root for root in roots if "/" in root and nearest_root(root, kept) is not None}
+    belonging: dict[str, dict[str, SkillFileData | Unfit]] = {root: {} for root in sorted(roots)}
     for path, file in files.items():
         root = nearest_root(path, roots)
         if root is not None:
@@ -84,9 +99,16 @@ def grouped(found: Iterable[tuple[str, SkillFileData]], root_name: str) -> Incom
     skills: list[IncomingSkill] = []
     refused: list[Refused] = []
     for root, own in belonging.items():
-        name = root.rpartition("/")[2] or _root_name(own, root_name)
+        fit = {path: file for path, file in own.items() if isinstance(file, SkillFileData)}
+        name = root.rpartition("/")[2] or _root_name(fit, root_name)
+        where = f"skill {root or name!r}"
         try:
-            skills.append(incoming_skill(name, own, f"skill {root or name!r}"))
+            if root:
+                check_path(root, where)
+            for file in own.values():
+                if isinstance(file, Unfit):
+                    raise SkillFormatError(f"{where}: {file.reason}")
+            skills.append(incoming_skill(name, fit, where))
         except SkillFormatError as problem:
             refused.append(Refused(root or name, problem.message))
     return Incoming(tuple(skills), tuple(refused))

@@ -21,6 +21,7 @@ MOST_IN_ALL = 200 * 1024 * 1024
 
 _PART = re.compile(r"[^\x00-\x1f\x7f<>:\"/\\|?*\ud800-\udfff]{1,200}")
 """Not with bytes that are no UTF-8, either, which stand in a name as surrogates."""
+_ROOTED = re.compile(r"[A-Za-z]:[\\/]")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(\..*)?")
 _IGNORED_PARTS = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX", "Thumbs.db"})
 
@@ -66,14 +67,44 @@ def check_path(path: object, where: str) -> str:
     return "/".join(parts)
 
 
+def too_large(path: str, size: int) -> str:
+    """Why a file is not read at all."""
+    return f"{path!r} has {size} bytes, more than the {MOST_BYTES} allowed"
+
+
+def leads_out(path: str) -> bool:
+    """Whether a path is none, or leads out of its folder on some system. No tool writes one by
+    accident: what holds one is refused whole, where an odd name costs its own skill only."""
+    parts = re.split(r"[\\/]", path)
+    return "\0" in path or bool(_ROOTED.match(path)) or not {"", ".", ".."}.isdisjoint(parts)
+
+
+def check_inside(path: str, where: str) -> str:
+    """A path that stays inside; SkillFormatError for one that leads out."""
+    if leads_out(path):
+        raise SkillFormatError(f"{where}: the path {path!r} is not allowed in a skill")
+    return path
+
+
 def check_files(files: Files, where: str) -> None:
     """SkillFormatError when a skill's files are too many, too large, or collide anywhere."""
     if len(files) > MOST_FILES:
         raise SkillFormatError(f"{where}: {len(files)} files, more than the {MOST_FILES} allowed")
-    if sum(len(file.data) for file in files.values()) > MOST_BYTES:
-        raise SkillFormatError(f"{where}: more than {MOST_BYTES} bytes")
+    size = sum(len(file.data) for file in files.values())
+    if size > MOST_BYTES:
+        largest = max(files, key=lambda path: len(files[path].data))
+        raise SkillFormatError(
+            f"{where}: {size} bytes, more than {MOST_BYTES}, of which {largest!r} is the largest"
+        )
     if len(files) > 1:
         refuse_collisions(files, where)
+
+
+def check_portable(files: Files, where: str) -> None:
+    """SkillFormatError when a skill's files cannot be put into a library on every system."""
+    for path in files:
+        check_path(path, where)
+    check_files(files, where)
 
 
 def refuse_collisions(paths: Iterable[str], where: str) -> None:

@@ -12,16 +12,16 @@ from typing import BinaryIO
 from skill_learner.errors import SkillFormatError
 from skill_learner.exchange.archives import read_archive
 from skill_learner.exchange.documents import read_document
-from skill_learner.exchange.incoming import Incoming, grouped, nearest_root
+from skill_learner.exchange.incoming import Incoming, Unfit, grouped, nearest_root
 from skill_learner.exchange.safe_files import (
     MOST_BYTES,
     MOST_DEPTH,
     MOST_IN_ALL,
     SKILL_FILE,
     SkillFileData,
-    check_path,
     is_ignored,
     is_skill_file,
+    too_large,
 )
 
 _MOST_SEEN = 100_000
@@ -75,7 +75,7 @@ def _read_folder(folder: Path) -> Incoming:
     return grouped(_files_below(folder), folder.resolve().name)
 
 
-def _files_below(folder: Path) -> Iterator[tuple[str, SkillFileData]]:
+def _files_below(folder: Path) -> Iterator[tuple[str, SkillFileData | Unfit]]:
     """Files of skills, read once it is known which folders hold one."""
     seen: list[tuple[str, Path]] = []
     roots: set[str] = set()
@@ -96,13 +96,13 @@ def _files_below(folder: Path) -> Iterator[tuple[str, SkillFileData]]:
         if is_ignored(path) or nearest_root(path, roots) is None:
             continue
         read = _read_file(path, file)
-        total += len(read.data)
+        total += len(read.data) if isinstance(read, SkillFileData) else 0
         if total > MOST_IN_ALL:
             raise SkillFormatError(f"{folder}: more than {MOST_IN_ALL} bytes")
         yield path, read
 
 
-def _read_file(path: str, file: Path) -> SkillFileData:
+def _read_file(path: str, file: Path) -> SkillFileData | Unfit:
     status = file.lstat()
     if stat.S_ISLNK(status.st_mode):
         raise SkillFormatError(
@@ -111,6 +111,5 @@ def _read_file(path: str, file: Path) -> SkillFileData:
     if not stat.S_ISREG(status.st_mode):
         raise SkillFormatError(f"{file} is no regular file")
     if status.st_size > MOST_BYTES:
-        raise SkillFormatError(f"{file}: {status.st_size} bytes, more than {MOST_BYTES}")
-    check_path(path, str(file))
+        return Unfit(too_large(path, status.st_size))
     return SkillFileData(file.read_bytes(), bool(status.st_mode & 0o111))

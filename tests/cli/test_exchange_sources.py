@@ -17,6 +17,7 @@ import pytest
 from click.testing import Result
 
 from skill_learner.errors import SkillFormatError
+from skill_learner.exchange import archives
 from skill_learner.exchange.archives import read_archive
 from skill_learner.exchange.sources import read_source
 from skill_learner.models import Skill
@@ -118,9 +119,12 @@ UNSAFE = [
     "a/../../evil",
     "C:/evil",
     "a\\..\\evil",
+]
+ODD = [
     "nul/SKILL.md",
     "a/COM1.txt",
     "a/trailing./x",
+    "a/what?.md",
 ]
 
 
@@ -129,6 +133,16 @@ def test_unsafe_names_refuse_an_archive_whole(name: str) -> None:
     data = archive({"good/SKILL.md": SKILL, name: b"x"})
     with pytest.raises(SkillFormatError, match="not allowed"):
         read_archive(data, "skills.zip")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_refuse_their_own_skill_only(name: str) -> None:
+    data = archive({"good/SKILL.md": SKILL, "a/SKILL.md": SKILL, name: SKILL})
+    found = read_archive(data, "skills.zip")
+    assert "good" in [skill.name for skill in found.skills]
+    ((folder, reason),) = [(one.name, one.reason) for one in found.refused]
+    assert folder == name.partition("/")[0]
+    assert "is not allowed in a skill" in reason
 
 
 def test_links_in_archives_are_refused() -> None:
@@ -140,14 +154,32 @@ def test_links_in_archives_are_refused() -> None:
 
 def test_case_collisions_are_refused() -> None:
     data = archive({"good/SKILL.md": SKILL, "good/a.md": b"x", "good/A.md": b"y"})
-    with pytest.raises(SkillFormatError, match="one file somewhere"):
-        read_archive(data, "skills.zip")
+    (refused,) = read_archive(data, "skills.zip").refused
+    assert "one file somewhere" in refused.reason
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_with_two_entries_of_a_name_is_refused() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        made.writestr("good/SKILL.md", SKILL)
+        made.writestr("good/SKILL.md", b"other")
+    with pytest.raises(SkillFormatError, match=r"more than one entry is called 'good/SKILL\.md'"):
+        read_archive(buffer.getvalue(), "skills.zip")
 
 
 def test_zip_bombs_are_refused_unpacked() -> None:
     data = archive({"good/SKILL.md": SKILL, "good/zeros": bytes(60 * 1024 * 1024)})
     assert len(data) < 100_000
-    with pytest.raises(SkillFormatError, match="bytes"):
+    found = read_archive(data, "skills.zip")
+    assert found.skills == ()
+    assert "'good/zeros' has 62914560 bytes" in found.refused[0].reason
+
+
+def test_many_files_of_a_fair_size_are_refused_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_IN_ALL", 1000)
+    data = archive({"good/SKILL.md": SKILL, "good/a": bytes(600), "good/b": bytes(600)})
+    with pytest.raises(SkillFormatError, match="unpacks to more than"):
         read_archive(data, "skills.zip")
 
 
@@ -173,8 +205,9 @@ def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
     (folder / "SKILL.md").write_bytes(SKILL)
     with (folder / "video.mp4").open("wb") as handle:
         handle.truncate(1 << 30)
-    with pytest.raises(SkillFormatError, match="1073741824 bytes"):
-        read_source(folder)
+    found = read_source(folder)
+    assert found.skills == ()
+    assert "'video.mp4' has 1073741824 bytes" in found.refused[0].reason
     with pytest.raises(SkillFormatError, match="more than"):
         read_source(folder / "video.mp4")
 
