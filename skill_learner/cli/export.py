@@ -11,7 +11,6 @@ import click
 
 from skill_learner.cli.output import say, show_json, warn
 from skill_learner.cli.settings import load
-from skill_learner.models import Skill
 
 if TYPE_CHECKING:
     from skill_learner.exchange.exported import ExportedSkill
@@ -31,26 +30,30 @@ def command(names: tuple[str, ...], kind: str, output: Path | None, everything: 
 
     library = build_library(load())
     if names:
-        skills = [library.get(name) for name in names]
+        skills = [library.get(name) for name in dict.fromkeys(names)]
     elif everything:
         skills = library.list(states=("active", "candidate", "archived"))
     else:
         skills = library.list(states=("active", "candidate"))
-    _warn_of_secrets(skills)
     leaving = [exported(skill) for skill in skills]
+    _warn_of_secrets(leaving)
     for refusal in refusals(leaving):
         warn(f"an import will refuse this: {refusal}")
     _write(leaving, kind, output)
 
 
-def _warn_of_secrets(skills: Sequence[Skill]) -> None:
+def _warn_of_secrets(skills: Sequence[ExportedSkill]) -> None:
+    """Every file is looked at, as it is when skills go to a remote: all of them leave."""
     from skill_learner.learning.redaction import Redactor
 
+    findings = Redactor().findings
     for skill in skills:
-        found = Redactor().findings(f"{skill.description}\n{skill.body}")
-        kinds = sorted({item.kind for item in found})
-        if kinds:
-            warn(f"{skill.name}: holds what looks like {', '.join(kinds)}; look before you share")
+        for path, file in skill.files.items():
+            text = file.data.decode("utf-8", "replace")
+            kinds = sorted({found.kind for found in (*findings(path), *findings(text))})
+            if kinds:
+                looks = ", ".join(kinds)
+                warn(f"{skill.name}: {path} holds what looks like {looks}; look before you share")
 
 
 def _write(skills: Sequence[ExportedSkill], kind: str, output: Path | None) -> None:

@@ -56,6 +56,67 @@ def test_round_trip_keeps_text_state_and_attachments(
         assert there.read_bytes() == (scripts / name).read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["json", "zip"])
+def test_a_skill_file_further_down_stays_with_its_skill(
+    kind: str,
+    run: Run,
+    run_json: RunJson,
+    add_skill: Add,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = Path(add_skill("template").path).parent
+    for below in (folder / "sub", folder / "sub" / "deeper"):
+        below.mkdir()
+        (below / "SKILL.md").write_text(SKILL)
+    file = tmp_path / f"skills.{kind}"
+    run("export", "--format", kind, "-o", str(file))
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(tmp_path / "other"))
+    run("import", str(file))
+    (copy,) = run_json("list", "--all")
+    there = Path(run_json("show", copy["name"])["path"]).parent
+    assert (there / "sub" / "SKILL.md").read_text() == SKILL
+    assert (there / "sub" / "deeper" / "SKILL.md").read_text() == SKILL
+
+
+@pytest.mark.parametrize("kind", ["json", "zip"])
+def test_a_skill_named_twice_is_exported_once(
+    kind: str, run: Run, add_skill: Add, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        add_skill(name)
+    file = tmp_path / f"skills.{kind}"
+    said = run("export", "two", "one", "two", "--format", kind, "-o", str(file)).stdout
+    assert "2 skills" in said
+    assert run("import", str(file)).stdout.count("unchanged") == 2
+
+
+@pytest.mark.parametrize("place", ["attachment", "binary", "name", "front matter", "text"])
+def test_a_secret_anywhere_in_a_skill_is_told_at_export(
+    place: str, run: Run, add_skill: Add
+) -> None:
+    token = "AKIAIOSFODNN7EXAMPLQ"
+    file = Path(add_skill("mine").path)
+    add_skill("clean")
+    if place == "attachment":
+        (file.parent / "notes.txt").write_text(f"key {token}\n")
+    elif place == "binary":
+        (file.parent / "blob.bin").write_bytes(b"\xff\0" + token.encode() + b"\0")
+    elif place == "name":
+        (file.parent / f"{token}.txt").write_text("x")
+    elif place == "front matter":
+        text = file.read_text()
+        file.write_text(text.replace("metadata:\n", f"metadata:\n  login: {token}\n", 1))
+        assert token in file.read_text()
+    else:
+        file.write_text(file.read_text() + f"\nUse {token}.\n")
+    (told,) = run("export").stderr.splitlines()
+    assert told.startswith("warning: mine: ")
+    assert "holds what looks like" in told
+    if place in ("attachment", "binary"):
+        assert {"attachment": "notes.txt", "binary": "blob.bin"}[place] in told
+
+
 def test_import_twice_changes_nothing(run: Run, add_skill: Add, tmp_path: Path) -> None:
     add_skill("build-site")
     file = tmp_path / "skills.json"
