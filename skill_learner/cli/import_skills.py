@@ -10,12 +10,13 @@ import click
 from skill_learner.cli.output import json_option, show_json, show_table
 from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import key_of, load, project_dir_option, root_of
+from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import SkillFormatError
 
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path, exists=True, allow_dash=True))
-@click.option("--user", is_flag=True, help="For all projects, not only this one.")
+@click.option("--user", is_flag=True, help="All of them for all projects.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 @project_dir_option
 @json_option
@@ -23,7 +24,8 @@ def command(source: Path, user: bool, dry_run: bool, project_dir: Path, as_json:
     """Take in skills: a JSON or zip export, a SKILL.md, a folder with skills, or - for stdin.
 
     Their bytes stay as they are, a skill that is there already is never changed, and what looks
-    like a smuggled instruction waits as a candidate.
+    like a smuggled instruction waits as a candidate. A skill is this project's, unless its export
+    says that it was for all projects, or another's that is known here.
     """
     from dataclasses import asdict
 
@@ -35,10 +37,11 @@ def command(source: Path, user: bool, dry_run: bool, project_dir: Path, as_json:
     piped = str(source) == "-"
     incoming = read_stream(sys.stdin.buffer, "-") if piped else read_source(source)
     scope = "user" if user else key_of(project_dir)
-    target = ImportTarget(scope, root_of(project_dir).name, dry_run)
+    known = {} if user else _known_scopes(config)
+    target = ImportTarget(scope, root_of(project_dir).name, dry_run, known)
     done = import_skills(incoming, build_library(config), target, _suspicions)
-    if any(item.outcome == "written" for item in done):
-        publish_scope(config, scope)
+    for changed in sorted({item.scope for item in done if item.outcome == "written"}):
+        publish_scope(config, changed)
     if as_json:
         show_json([asdict(item) for item in done])
     elif not done:
@@ -50,6 +53,17 @@ def command(source: Path, user: bool, dry_run: bool, project_dir: Path, as_json:
         raise SkillFormatError(
             f"{len(refused)} of {len(done)} skills were refused: {refused[0].detail}"
         )
+
+
+def _known_scopes(config: SkillLearnerConfig) -> dict[str, str]:
+    """The user's, and those of projects that are still there, by their former keys too."""
+    from skill_learner.project import list_projects
+
+    known = {"user": "user"}
+    for record in list_projects(config.paths):
+        if Path(record.path).is_dir():
+            known |= dict.fromkeys((*record.aliases, record.key), record.key)
+    return known
 
 
 def _suspicions(text: str) -> list[str]:

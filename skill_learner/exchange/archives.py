@@ -12,7 +12,8 @@ import stat
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from skill_learner.errors import SkillFormatError
@@ -56,12 +57,12 @@ def read_archive(data: bytes, name: str) -> Incoming:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = _checked_entries(archive, name)
-            states = _states(archive)
+            listed = _listed(archive)
             files = [(path, _unpacked(archive, info, name)) for path, info in entries]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
         raise SkillFormatError(f"{name}: not a readable zip archive: {problem}") from problem
-    found = grouped(files, name.rpartition("/")[2].removesuffix(".zip"), states)
-    return Incoming(tuple(_with_state(skill, states) for skill in found.skills), found.refused)
+    found = grouped(files, name.rpartition("/")[2].removesuffix(".zip"), listed)
+    return Incoming(tuple(_as_listed(skill, listed) for skill in found.skills), found.refused)
 
 
 def _entry(path: str, mode: int) -> zipfile.ZipInfo:
@@ -110,22 +111,21 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Ski
     return SkillFileData(data, bool((info.external_attr >> 16) & 0o111))
 
 
-def _states(archive: zipfile.ZipFile) -> dict[str, str]:
-    """The states in our own manifest; an archive without one is another tool's."""
+def _listed(archive: zipfile.ZipFile) -> dict[str, tuple[str, str]]:
+    """Names with state and scope, as our own manifest says; other tools' archives have none."""
     try:
         info = archive.getinfo(MANIFEST)
         with archive.open(info) as handle:
             manifest: Any = json.loads(handle.read(MOST_BYTES))
         return {
-            str(item["name"]): str(item["state"])
+            str(item["name"]): (str(item["state"]), str(item.get("scope") or ""))
             for item in manifest["skills"]
             if item["state"] in STATES
         }
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return {}
 
 
-def _with_state(skill: IncomingSkill, states: dict[str, str]) -> IncomingSkill:
-    return IncomingSkill(
-        skill.name, skill.data, skill.parsed, states.get(skill.name, ""), skill.attachments
-    )
+def _as_listed(skill: IncomingSkill, listed: Mapping[str, tuple[str, str]]) -> IncomingSkill:
+    state, scope = listed.get(skill.name, ("", ""))
+    return replace(skill, state=state, scope=scope)

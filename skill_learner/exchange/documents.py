@@ -14,6 +14,7 @@ import base64
 import binascii
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from skill_learner.errors import SkillFormatError
@@ -93,14 +94,16 @@ def _read(item: Any, index: int) -> ExportedSkill:
     }
     state = item.get("state")
     known = state if isinstance(state, str) and state in STATES else "candidate"
-    return ExportedSkill(name, known, "", files)
+    scope = item.get("scope")
+    return ExportedSkill(name, known, scope if isinstance(scope, str) else "", files)
 
 
 def _incoming(skill: ExportedSkill) -> IncomingSkill | Refused:
     where = f"skill {skill.name!r}"
     try:
         check_path(skill.name, where)
-        return incoming_skill(skill.name, skill.files, where, state=skill.state)
+        found = incoming_skill(skill.name, skill.files, where)
+        return replace(found, state=skill.state, scope=skill.scope)
     except SkillFormatError as problem:
         return Refused(skill.name, problem.message)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.exchange.exported import exported
@@ -18,21 +18,30 @@ Suspicions = Callable[[str], list[str]]
 
 @dataclass(frozen=True)
 class ImportTarget:
-    """Where skills go: the scope they get, and the slug in front of a name that is taken."""
+    """Where skills go: the scope they get, and the slug in front of a name that is taken.
+
+    known: scopes that an export may name, and what each is called here; a skill of such a one goes
+    back to it.
+    """
 
     scope: str
     project_slug: str
     dry_run: bool
+    known: Mapping[str, str] = field(default_factory=dict)
+
+    def scope_of(self, skill: IncomingSkill) -> str:
+        return self.known.get(skill.scope, self.scope)
 
 
 @dataclass(frozen=True)
 class Imported:
     """What became of one skill. outcome: written (or "would be written"), unchanged, kept (another
-    of that name is there, and stays) or refused."""
+    of that name is there, and stays) or refused. scope: whose it is now, "" unless written."""
 
     name: str
     outcome: str
     detail: str = ""
+    scope: str = ""
 
 
 def import_skills(
@@ -76,21 +85,24 @@ def _import_one(
     notes: list[str] = ["archived" if skill.state == "archived" else state]
     if skill.attachments:
         notes.append(f"{len(skill.attachments)} further files")
+    scope = target.scope_of(skill)
+    if scope != target.scope:
+        notes.append("for all projects" if scope == "user" else f"for the project {scope}")
     notes += [*holding, *skill.parsed.warnings]
     detail = ", ".join(dict.fromkeys(notes))
     if target.dry_run:
-        return Imported(skill.name, "would be written", detail)
+        return Imported(skill.name, "would be written", detail, scope)
     try:
         written = library.adopt(
             skill.name,
             skill.data,
             {path: (file.data, file.executable) for path, file in skill.attachments.items()},
             state=state,
-            scope=target.scope,
+            scope=scope,
             project_slug=target.project_slug,
         )
         if skill.state == "archived":
             library.archive(written.name, why="archived in the export", actor="user")
     except SkillLearnerError as problem:
         return Imported(skill.name, "refused", problem.message)
-    return Imported(written.name, "written", detail)
+    return Imported(written.name, "written", detail, scope)

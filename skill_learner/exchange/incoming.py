@@ -23,8 +23,8 @@ from skill_learner.skills.validation import slugify_name
 class IncomingSkill:
     """One skill that passed every check of its files.
 
-    name: the folder it gets. data: its SKILL.md as it came. state: as its export says, "" where
-    nothing says. attachments: its other files.
+    name: the folder it gets. data: its SKILL.md as it came. state, scope: as its export says, ""
+    where nothing says. attachments: its other files.
     """
 
     name: str
@@ -32,6 +32,7 @@ class IncomingSkill:
     parsed: ParsedSkill
     state: str
     attachments: Files
+    scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Incoming:
     refused: tuple[Refused, ...] = ()
 
 
-def incoming_skill(name: str, files: Files, where: str, *, state: str = "") -> IncomingSkill:
+def incoming_skill(name: str, files: Files, where: str) -> IncomingSkill:
     """A skill from its files; SkillFormatError when they are not sound.
 
     name: its folder where it comes from; made valid, since a folder's name is its identity.
@@ -73,7 +74,7 @@ def incoming_skill(name: str, files: Files, where: str, *, state: str = "") -> I
     except SkillLearnerError as problem:
         raise SkillFormatError(f"{where}: {problem.message}", problem.hint) from problem
     attachments = {path: file for path, file in files.items() if path != skill_file}
-    return IncomingSkill(slugify_name(name), data, parsed, state, attachments)
+    return IncomingSkill(slugify_name(name), data, parsed, "", attachments)
 
 
 def grouped(

@@ -13,6 +13,7 @@ from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import SkillFormatError
 from skill_learner.exchange.documents import read_document
 from skill_learner.models import Skill
+from skill_learner.project import project_key, project_root, register
 from skill_learner.wiring import build_library
 
 Run = Callable[..., Result]
@@ -227,6 +228,39 @@ def test_one_odd_file_is_told_at_export_and_does_not_spoil_the_rest(
     assert "2 of 3 skills were refused" in said.stderr
     assert "film.mp4" in said.stdout
     assert [skill["name"] for skill in run_json("list", "--all")] == ["good"]
+
+
+@pytest.mark.parametrize("kind", ["json", "zip"])
+def test_skills_come_back_as_whose_they_were(
+    kind: str,
+    run: Run,
+    run_json: RunJson,
+    add_skill: Add,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    key = project_key(project_root(other))
+    own = add_skill("here").scope
+    add_skill("everywhere", scope="user")
+    add_skill("there", scope=key)
+    add_skill("gone", scope="unknown-0123456789abcdef")
+    file = tmp_path / f"skills.{kind}"
+    run("export", "--format", kind, "-o", str(file))
+
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(tmp_path / "new home"))
+    register(SkillLearnerConfig.load().paths, other)
+    said = run("import", "--dry-run", str(file)).stdout
+    assert "for all projects" in said
+    assert f"for the project {key}" in said
+    run("import", str(file))
+    scopes = {skill["name"]: skill["scope"] for skill in run_json("list")}
+    assert scopes == {"here": own, "everywhere": "user", "there": key, "gone": own}
+
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(tmp_path / "third home"))
+    run("import", "--user", str(file))
+    assert {skill["scope"] for skill in run_json("list")} == {"user"}
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "..", 5, None])
