@@ -36,14 +36,15 @@ def with_hooks(
 
 def without_hooks(target: Target, data: bytes, path: Path, before: bytes | None) -> bytes:
     """As `json_splice.remove_entries`. A member that we brought goes when the file was without it
-    before, or when nothing else is left."""
+    before, or when nothing else is left where our hooks stood."""
     left = json_splice.remove_entries(data, target.is_our_hook, path, before)
     brought = {
         key: value
         for key, value in target.SETTINGS_HEAD.items()
         if before is not None and key not in _members(before, path)
     }
-    if target.SETTINGS_HEAD and before is None and _members(left, path) == target.SETTINGS_HEAD:
+    had_ours = left != data  # a bare head without any hook of ours is the user's
+    if had_ours and before is None and _members(left, path) == target.SETTINGS_HEAD:
         brought = dict(target.SETTINGS_HEAD)
     return json_edit.remove_members(left, brought, path)
 

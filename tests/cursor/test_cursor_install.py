@@ -53,6 +53,16 @@ def test_no_gate_is_registered_and_every_event_is_known(cursor: CursorSandbox) -
         assert set(entry) == {"command", "timeout"}
 
 
+@pytest.mark.parametrize("text", ['{"version": 1}', '{\n  "version": 1,\n  "hooks": {}\n}\n'])
+def test_a_bare_file_of_the_users_is_given_back(cursor: CursorSandbox, text: str) -> None:
+    path = put(cursor, text)
+    cursor.install("cursor")
+    cursor.install("cursor")
+    assert path.read_text() != text
+    uninstall("cursor", None, cursor.project, cursor.state)
+    assert path.read_text() == text
+
+
 def test_foreign_entries_stay_byte_for_byte(cursor: CursorSandbox) -> None:
     mine = (
         '{\r\n    "hooks": {\r\n'
