@@ -106,10 +106,12 @@ def check_place(path: Path, boundary: tuple[Path, ...]) -> None:
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        if os.path.lexists(path):
+        dangling = next(place for place in (path, *path.parents) if os.path.lexists(place))
+        if not os.path.exists(dangling):
+            kind = "file" if dangling == path else "folder"
             raise InstallError(
-                f"{path}: is a link to {real}, which does not exist",
-                "Nothing was written. Create the file it points to, or remove the link.",
+                f"{dangling}: is a link to {os.path.realpath(dangling)}, which does not exist",
+                f"Nothing was written. Create the {kind} it points to, or remove the link.",
             ) from None
     else:
         if not stat.S_ISREG(mode):

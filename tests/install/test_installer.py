@@ -182,17 +182,25 @@ def test_hooks_of_an_older_version_are_replaced(project: Path, state: StatePaths
 # -- refusals: nothing at all is written --------------------------------------------------------
 
 
+DANGLING = {
+    "dangling notes": "CLAUDE.md",
+    "dangling folder": ".claude",
+    "dangling skills": ".claude/skills",
+}
+
+
 def make_refusing(project: Path, case: str) -> None:
     settings, notes = project / ".claude/settings.json", project / "CLAUDE.md"
-    settings.parent.mkdir()
+    if case != "dangling folder":
+        settings.parent.mkdir()
     outside = project.parent / "outside.md"
     outside.write_text("not yours")
     if case == "comment in the settings":
         settings.write_text('{\n  // mine\n  "a": 1\n}')
     elif case == "damaged markers":
         notes.write_text("<!-- skill-learner:begin -->\n")
-    elif case == "dangling notes":
-        notes.symlink_to("nowhere.md")
+    elif case in DANGLING:
+        (project / DANGLING[case]).symlink_to("nowhere")
     elif case == "notes lead out":
         notes.symlink_to(outside)
     elif case == "settings lead out":
@@ -210,6 +218,8 @@ REFUSALS = {
     "comment in the settings": "settings.json:2:3: comments are not allowed",
     "damaged markers": "CLAUDE.md:1: a begin marker without its end",
     "dangling notes": "does not exist",
+    "dangling folder": ".claude: is a link to ",
+    "dangling skills": ".claude/skills: is a link to ",
     "notes lead out": "leads out of the project",
     "settings lead out": "leads out of the project",
     "skills lead out": "leads out of the project",
@@ -224,6 +234,8 @@ def test_what_is_not_safe_is_refused_before_the_first_write(
 ) -> None:
     make_refusing(project, case)
     before = snapshot(project.parent)
+    with pytest.raises(InstallError):
+        install(TARGET, "project", project, state, dry_run=True)
     with pytest.raises(InstallError) as caught:
         install(TARGET, "project", project, state)
     assert REFUSALS[case] in caught.value.message
