@@ -30,18 +30,34 @@ def exclude_lines(
         installs = record.installs if record else ()
     installs = tuple(installs)
     targets = {install.target for install in installs} | targets_for_user(load_all(paths))
-    lines = []
+    lines: list[str] = []
+    tops = {project: None}
     for install in installs:
         target = get_target(install.target)
         top = worktree_root(Path(install.root))
+        tops[top] = None
         below = os.path.relpath(install.root, top).replace(os.sep, "/")
         prefix = "" if below == "." else f"{below}/"
         folder = skills_folder(install.target, targets)
-        lines.append(pattern_for(f"{prefix}{folder}/{SEED_SKILL}"))
-        lines.append(pattern_for(f"{prefix}{target.INDEX_IMPORT}"))
-    for name in names:
-        lines += [pattern_for(f"{folder}/{name}") for folder in skills_folders(targets)]
+        lines += _patterns(top, prefix + folder, [SEED_SKILL])
+        index_folder, _, index_name = target.INDEX_IMPORT.rpartition("/")
+        lines += _patterns(top, prefix + index_folder, [index_name])
+    names = tuple(names)
+    for top in tops:
+        for folder in skills_folders(targets):
+            lines += _patterns(top, folder, names)
     return list(dict.fromkeys(lines))
+
+
+def _patterns(top: Path, folder: str, names: Iterable[str]) -> list[str]:
+    """For entries of a folder below `top`; where it is a link, for where it leads to as well, since
+    git sees the entries there."""
+    real, real_top = Path(os.path.realpath(top / folder)), Path(os.path.realpath(top))
+    folders = [folder]
+    if real.is_relative_to(real_top):
+        folders.append(real.relative_to(real_top).as_posix())
+    folders = ["" if place in ("", ".") else f"{place}/" for place in dict.fromkeys(folders)]
+    return [pattern_for(place + name) for place in folders for name in names]
 
 
 def published_names(paths: StatePaths, key: str) -> list[str]:

@@ -10,8 +10,10 @@ import pytest
 from skill_learner import git as git_questions
 from skill_learner.install import installer
 from skill_learner.install.installer import install, uninstall
+from skill_learner.models import Skill
 from skill_learner.paths import StatePaths
 from skill_learner.project import load_project, project_key, project_root, worktree_root
+from skill_learner.publish.publisher import publish
 
 pytestmark = pytest.mark.process
 
@@ -59,6 +61,31 @@ def test_only_what_may_be_shared_shows_in_the_status(
     uninstall(TARGET, None, repository, state)
     assert untracked(git, repository) == []
     assert snapshot(repository)[".git/info/exclude"] == before[".git/info/exclude"]
+
+
+@pytest.mark.parametrize(
+    ("link", "leads_to", "folder"),
+    [(".claude/skills", "../shared", "shared"), (".claude", "agent", "agent/skills")],
+)
+def test_what_lies_behind_a_link_is_kept_out_of_git_too(
+    repository: Path, state: StatePaths, git: Git, link: str, leads_to: str, folder: str
+) -> None:
+    (repository / folder).mkdir(parents=True)
+    (repository / link).parent.mkdir(exist_ok=True)
+    (repository / link).symlink_to(leads_to)
+    before = untracked(git, repository)
+    install(TARGET, "project", repository, state)
+    file = state.root / "skills" / "bake-bread" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: bake-bread\n---\n")
+    skill = Skill("bake-bread", "Use when baking.", "", "active", "p", str(file), "", True)
+    publish(repository, [skill], state, token_budget=500)
+    assert (repository / folder / "bake-bread").is_symlink()
+    assert (repository / folder / "skill-learner" / "SKILL.md").is_file()
+    settings = ".claude/settings.json" if link == ".claude/skills" else "agent/settings.json"
+    assert set(untracked(git, repository)) == {*before, settings, "CLAUDE.md"}
+    uninstall(TARGET, None, repository, state)
+    assert ".claude/skills" not in (repository / ".git/info/exclude").read_text()
 
 
 @pytest.mark.parametrize("present", [b"*.log", b"*.log\n", b"", None])
