@@ -25,6 +25,8 @@ from skill_learner.exchange.safe_files import (
 )
 
 _MOST_SEEN = 100_000
+_BEFORE_JSON = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
+"""Byte order marks and white space, also of UTF-16."""
 
 
 def read_source(path: Path) -> Incoming:
@@ -32,12 +34,23 @@ def read_source(path: Path) -> Incoming:
     if path.is_dir():
         return _read_folder(path)
     try:
+        # before it is opened, too: a pipe would be waited for, perhaps for ever
+        if not path.is_file():
+            raise _not_plain(path)
         with path.open("rb") as handle:
             if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-                raise SkillFormatError(f"{path} is neither a file nor a folder")
+                raise _not_plain(path)
             return read_stream(handle, str(path))
     except OSError as problem:
         raise SkillFormatError(f"{path}: {problem.strerror or problem}") from problem
+
+
+def _not_plain(path: Path) -> SkillFormatError:
+    return SkillFormatError(
+        f"{path} is neither a file nor a folder",
+        "nothing was written; what comes through a pipe is read as `-`:"
+        " `cat skills.json | skill-learner import -`",
+    )
 
 
 def read_stream(handle: BinaryIO, name: str) -> Incoming:
@@ -55,11 +68,19 @@ def read_stream(handle: BinaryIO, name: str) -> Incoming:
 
 
 def _json(data: bytes, name: str) -> object:
+    if not data.strip():
+        raise SkillFormatError(f"{name}: is empty", "nothing was written")
+    if data.lstrip(_BEFORE_JSON)[:1] not in (b"{", b"["):
+        raise SkillFormatError(
+            f"{name}: neither a zip archive, a JSON export nor a SKILL.md",
+            "nothing was written; to make a text a skill, call it SKILL.md in a folder of the"
+            " skill's name, or begin it with the lines `---`, `name:`, `description:` and `---`",
+        )
     try:
         return json.loads(data)
     except UnicodeDecodeError as problem:
         raise SkillFormatError(
-            f"{name}: neither a zip archive, a JSON export nor a SKILL.md", "nothing was written"
+            f"{name}: not valid JSON: it is no UTF-8", "nothing was written"
         ) from problem
     except json.JSONDecodeError as problem:
         raise SkillFormatError(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,29 @@ def test_links_are_not_exported(run: Run, add_skill: Add, tmp_path: Path) -> Non
 def test_a_source_without_a_skill_says_so(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert f"no skill in {tmp_path / 'empty'}" in run("import", str(tmp_path / "empty")).stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_named_pipe_is_not_waited_for_and_the_way_of_pipes_is_told(
+    run: Run, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    told = run("import", str(pipe), code=4).stderr
+    assert f"{pipe} is neither a file nor a folder" in told
+    assert "| skill-learner import -" in told
+
+
+def test_a_text_that_is_no_skill_yet_is_told_how_to_become_one(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Notes\n\nDo it.\n")
+    told = run("import", str(notes), code=4).stderr
+    assert f"{notes}: neither a zip archive, a JSON export nor a SKILL.md" in told
+    assert "SKILL.md in a folder of the skill's name" in told
+    notes.write_text(" \n")
+    assert f"{notes}: is empty" in run("import", str(notes), code=4).stderr
+    notes.write_bytes("{}".encode("utf-16"))
+    assert "no skill-learner export" in run("import", str(notes), code=4).stderr
 
 
 def test_what_is_no_export_is_not_called_bad_json(run: Run, tmp_path: Path) -> None:
