@@ -35,6 +35,35 @@ def test_a_terminal_gets_a_table_with_names_as_they_are(
     assert len(shown.splitlines()) > 2
 
 
+@pytest.mark.parametrize(("width", "folded"), [(80, True), (100, True), (300, False)])
+def test_a_long_name_leaves_the_other_columns_room(
+    width: int,
+    folded: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    name = "rebuild-" * 7 + "cache"
+    columns = ("name", "state", "scope", "uses", "description")
+    rows = [
+        (name, "active", "shop-0123456789abcdef", 3, "Use when the cache of the build is stale."),
+        ("short", "candidate", "user", 0, "Use when it is short."),
+    ]
+    output.show_table(columns, rows)
+    lines = [
+        [cell.strip() for cell in line.replace("┃", "│").strip("│").split("│")]
+        for line in capsys.readouterr().out.splitlines()
+        if "│" in line or "┃" in line
+    ]
+    assert [line[1] for line in lines if line[1]] == ["state", "active", "candidate"]
+    assert "".join(line[0] for line in lines) == f"name{name}short"
+    assert (name in [line[0] for line in lines]) is not folded
+    assert len(lines) < 12
+    words = {word for line in lines for word in line[4].split()}
+    assert {"cache", "stale.", "build"} <= words
+
+
 def test_json_keeps_letters_and_survives_odd_file_names(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
