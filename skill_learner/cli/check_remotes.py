@@ -10,17 +10,11 @@ from skill_learner.config import SkillLearnerConfig
 
 
 def check_remotes(config: SkillLearnerConfig) -> Iterator[Finding]:
+    yield from _arrived(config)
     if not config.remotes:
         return
     from skill_learner.remotes.last_syncs import last_syncs
-    from skill_learner.skills.arrivals import Arrivals
 
-    damage = Arrivals(config.skills_dir / ".history" / "arrived.sqlite").fault()
-    if damage:
-        what = (
-            f"the store of what arrived in bulk is damaged ({damage}): those skills count as yours"
-        )
-        yield Finding("arrived skills", FAULT, what, "skill-learner sync, which notes them again")
     db = config.library_paths.remotes_db
     for last in last_syncs(db, sorted(config.remotes)):
         check, again = f"remote {last.remote}", f"skill-learner sync {last.remote}"
@@ -33,3 +27,19 @@ def check_remotes(config: SkillLearnerConfig) -> Iterator[Finding]:
             yield Finding(check, NOTE, what, f"{again} --take {name}, or --keep {name}")
         if not (last.error or last.held or last.waiting):
             yield Finding(check, OK, f"last sync {when(last.synced_at)}")
+
+
+def _arrived(config: SkillLearnerConfig) -> Iterator[Finding]:
+    from skill_learner.skills.arrivals import Arrivals
+
+    damage = Arrivals(config.skills_dir / ".history" / "arrived.sqlite").fault()
+    if not damage:
+        return
+    what = f"the store of what arrived in bulk is damaged ({damage}): "
+    if config.remotes:
+        what += "those skills count as yours"
+        todo = "skill-learner sync, which notes them again"
+    else:
+        what += "of what was imported, earlier versions and history are gone"
+        todo = "put it back from a backup if you have one; the skills are whole"
+    yield Finding("arrived skills", FAULT, what, todo)

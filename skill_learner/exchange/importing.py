@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from skill_learner.errors import SkillLearnerError
 from skill_learner.exchange.exported import exported
 from skill_learner.exchange.incoming import Incoming, IncomingSkill
 from skill_learner.exchange.safe_files import SKILL_FILE, SkillFileData
 from skill_learner.models import Skill, SkillState
+from skill_learner.skills.adopting import AdoptedSkill
 from skill_learner.skills.library import SkillLibrary
 
 Suspicions = Callable[[str], list[str]]
@@ -48,14 +49,34 @@ def import_skills(
     incoming: Incoming, library: SkillLibrary, target: ImportTarget, suspicions: Suspicions
 ) -> list[Imported]:
     """Write the skills that are not there yet. A skill of the same name is never changed."""
-    present = {s.name: s for s in library.list(states=("active", "candidate", "archived"))}
+    present = library.named({skill.name for skill in incoming.skills})
     done: list[Imported] = []
-    for skill in incoming.skills:
+    new: dict[int, AdoptedSkill] = {}
+    for place, skill in enumerate(incoming.skills):
         if skill.name in present:
             done.append(_kept(skill, present[skill.name]))
             continue
-        done.append(_import_one(skill, library, target, suspicions))
+        new[place], told = _as_it_comes(skill, target, suspicions)
+        done.append(told)
+    for scope in () if target.dry_run else sorted({done[place].scope for place in new}):
+        places = [place for place in new if done[place].scope == scope]
+        names = _written([new[place] for place in places], library, scope, target.project_slug)
+        for place, name in zip(places, names, strict=True):
+            if isinstance(name, SkillLearnerError):
+                done[place] = Imported(done[place].name, "refused", name.message)
+            else:
+                done[place] = replace(done[place], name=name, outcome="written")
     return done + [Imported(one.name, "refused", one.reason) for one in incoming.refused]
+
+
+def _written(
+    skills: Sequence[AdoptedSkill], library: SkillLibrary, scope: str, project_slug: str
+) -> Sequence[str | SkillLearnerError]:
+    """For each the name that it got, or why it was not written."""
+    try:
+        return library.adopt(skills, scope=scope, project_slug=project_slug)
+    except SkillLearnerError as problem:
+        return [problem] * len(skills)
 
 
 def state_of(skill: IncomingSkill, suspicions: Suspicions) -> tuple[SkillState, tuple[str, ...]]:
@@ -78,31 +99,20 @@ def _kept(incoming: IncomingSkill, present: Skill) -> Imported:
     return Imported(incoming.name, "kept", "a different skill of this name is there and stays")
 
 
-def _import_one(
-    skill: IncomingSkill, library: SkillLibrary, target: ImportTarget, suspicions: Suspicions
-) -> Imported:
+def _as_it_comes(
+    skill: IncomingSkill, target: ImportTarget, suspicions: Suspicions
+) -> tuple[AdoptedSkill, Imported]:
+    """What is to be written of a skill, and what is to be told of it."""
     state, holding = state_of(skill, suspicions)
-    notes: list[str] = ["archived" if skill.state == "archived" else state]
+    archived = "archived in the export" if skill.state == "archived" else ""
+    notes: list[str] = ["archived" if archived else state]
     if skill.attachments:
         notes.append(f"{len(skill.attachments)} further files")
     scope = target.scope_of(skill)
     if scope != target.scope:
         notes.append("for all projects" if scope == "user" else f"for the project {scope}")
     notes += [*holding, *skill.parsed.warnings]
-    detail = ", ".join(dict.fromkeys(notes))
-    if target.dry_run:
-        return Imported(skill.name, "would be written", detail, scope)
-    try:
-        written = library.adopt(
-            skill.name,
-            skill.data,
-            {path: (file.data, file.executable) for path, file in skill.attachments.items()},
-            state=state,
-            scope=scope,
-            project_slug=target.project_slug,
-        )
-        if skill.state == "archived":
-            library.archive(written.name, why="archived in the export", actor="user")
-    except SkillLearnerError as problem:
-        return Imported(skill.name, "refused", problem.message)
-    return Imported(written.name, "written", detail, scope)
+    further = {path: (file.data, file.executable) for path, file in skill.attachments.items()}
+    adopted = AdoptedSkill(skill.name, skill.data, further, state, archived)
+    told = ", ".join(dict.fromkeys(notes))
+    return adopted, Imported(skill.name, "would be written", told, scope)

@@ -82,7 +82,8 @@ class Arrivals:
     def _insert(self, rows: Sequence[ArrivedEntry]) -> None:
         noted = time.time_ns()
         with self._writing() as connection:
-            told = [(e.name, noted, e.line) for e in rows]
+            # a nanosecond apart, so that the last of them is what changed last
+            told = [(e.name, noted + n, e.line) for n, e in enumerate(rows)]
             insert_rows(connection, "INSERT INTO entries", told)
             held = sorted((e.digest, e.packed) for e in rows)  # twice as fast as in another order
             insert_rows(connection, "INSERT OR IGNORE INTO versions", held)

@@ -13,14 +13,14 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from skill_learner.errors import LibraryError
 from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir, sync_file_system
 from skill_learner.skills.arrivals import ArrivedEntry
 from skill_learner.skills.arriving_skill import Attachments, ReadySkill
-from skill_learner.skills.folder import SKILL_FILE
+from skill_learner.skills.folder import ARCHIVE, SKILL_FILE
 from skill_learner.skills.history import History
 
 _STAGING = ".arriving"
@@ -58,15 +58,33 @@ class BulkIntake:
         return mark
 
     def put(self, ready: ReadySkill) -> None:
-        """Write a skill that `commit` will put in place."""
+        """Write a skill that `commit` will put in place. OSError: nothing of it is left."""
         folder = f"{self.root}{os.sep}{ready.name}"
         mark = self.plan([ready.name])
-        if ready.attachments:
-            make_folder(folder)
-            self._add(ready.noted, len(ready.data), self._stage(ready), folder)
-            return
-        write_draft(folder, ready.data, mark)
-        self.add_written(ready.noted, len(ready.data), mark)
+        with self._whole_or_not(ready.name, mark):
+            if ready.attachments:
+                make_folder(folder)
+                _clear(folder)
+                self._add(ready.noted, len(ready.data), self._stage(ready), folder)
+            else:
+                write_draft(folder, ready.data, mark)
+                self.add_written(ready.noted, len(ready.data), mark)
+
+    def put_archived(self, ready: ReadySkill, moved: ArrivedEntry) -> None:
+        """The same for one that is to lie in the archive. moved: tells that it went there."""
+        with self._whole_or_not(ready.name, self.plan([ready.name])):
+            archive = ensure_private_dir(Path(self.root, ARCHIVE))
+            self._add(ready.noted, len(ready.data), self._stage(ready), str(archive / ready.name))
+            self._noted.append(moved)
+
+    @contextlib.contextmanager
+    def _whole_or_not(self, name: str, mark: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            shutil.rmtree(self._staging / name, ignore_errors=True)
+            _remove_planned(self.root, [name], mark)
+            raise
 
     def add_written(self, noted: ArrivedEntry, size: int, mark: str) -> None:
         """Take up a skill whose draft was written with that mark of `plan`."""
@@ -100,10 +118,7 @@ class BulkIntake:
     def abandon(self) -> None:
         """Take away what was not committed, and folders that are empty without it."""
         for names, mark in self._planned:
-            remove_drafts(self.root, names, mark)
-            for name in names:
-                with contextlib.suppress(OSError):
-                    os.rmdir(f"{self.root}{os.sep}{name}")
+            _remove_planned(self.root, names, mark)
 
     def _stage(self, ready: ReadySkill) -> str:
         """A skill with further files, complete, beside where it will stand."""
@@ -161,6 +176,22 @@ def remove_drafts(root: str, names: Iterable[str], mark: str) -> None:
             os.unlink(draft_of(f"{root}{os.sep}{name}", mark))
 
 
+def _remove_planned(root: str, names: Sequence[str], mark: str) -> None:
+    """The drafts, and folders that are empty without them."""
+    remove_drafts(root, names, mark)
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.rmdir(f"{root}{os.sep}{name}")
+
+
+def _clear(folder: str) -> None:
+    """Drafts that a kill left in the folder of a skill that never was: another cannot be moved
+    there while it holds one."""
+    for entry in os.listdir(folder):
+        if entry.startswith(f".{SKILL_FILE}."):
+            os.unlink(f"{folder}{os.sep}{entry}")
+
+
 def make_folder(folder: str) -> None:
     """LibraryError where a link lies in its place; nothing is written through it."""
     try:
@@ -201,7 +232,8 @@ if not hasattr(os, "sync"):  # pragma: no cover - Windows
         """Each is on the disk when it gets its name."""
         for source, target in renames:
             if os.path.isdir(source):
-                os.rmdir(target)
+                with contextlib.suppress(FileNotFoundError):
+                    os.rmdir(target)
                 os.rename(source, target)
             else:
                 atomic_write(Path(target), Path(source).read_bytes())

@@ -113,6 +113,15 @@ class SkillFolder:
                         return True
         return False
 
+    def names_taken(self) -> set[str]:
+        """The names for which `taken` holds, in one case: one look for many questions."""
+        found: set[str] = set()
+        for base in self._bases:
+            look, odd = look_at(base, f"/{SKILL_FILE}")
+            found.update(name.casefold() for name in look.names)
+            found.update(n.casefold() for n in odd if not _abandoned(Path(base, n)))
+        return found
+
     def new_place(self, name: str) -> Place:
         """Make the folder for a new skill. Only a name that is not taken may be asked for."""
         refuse_unsafe(name)

@@ -118,15 +118,11 @@ class SkillIntake:
 
     def taken_names(self) -> set[str]:
         """Names in library and archive, in one case; for `plan_name`."""
-        found: set[str] = set()
-        for base in (self._folder.root, self._folder.archive):
-            with contextlib.suppress(OSError):
-                found.update(name.casefold() for name in os.listdir(base))
-        return found
+        return self._folder.names_taken()
 
     def plan_name(self, name: str, prefix: str, taken: set[str]) -> str:
         """The name that a new skill gets; it is then taken."""
-        free = planned_name(self._folder, name, slugify_name(prefix), taken)
+        free = planned_name(name, slugify_name(prefix), taken)
         taken.add(free)
         return free
 

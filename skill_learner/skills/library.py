@@ -7,13 +7,14 @@ and never written. Nothing is deleted; the archive takes what is retired.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from skill_learner.errors import LibraryError, SkillLearnerError
 from skill_learner.models import ENOUGH_SESSIONS, CreateSkill, PatchSkill, Skill, SkillState
+from skill_learner.skills.adopting import AdoptedSkill, Adopting
 from skill_learner.skills.encounters import EncounterStore
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import render
@@ -37,6 +38,7 @@ Skills = list[Skill]
 Changes = list[Change]
 Entries = list[Entry]
 Errors = list[SkillLearnerError]
+Adopted = list[str | LibraryError]
 
 
 class SkillLibrary:
@@ -72,6 +74,11 @@ class SkillLibrary:
             and (scope is None or skill.scope == scope)
         ]
 
+    def named(self, names: Collection[str]) -> dict[str, Skill]:
+        """The skills of these names, in whatever state; reads no others."""
+        places = (place for place in self._places(archived=True) if place.name in names)
+        return {skill.name: skill for skill in map(self._usable, places) if skill is not None}
+
     def get(self, name: str) -> Skill:
         """One skill, archived ones included. LibraryError, with near names, when there is none."""
         return self._stored(name).skill
@@ -89,12 +96,10 @@ class SkillLibrary:
 
     def is_approved(self, skill: Skill) -> bool:
         """Whether the user, by command, made exactly these bytes of a file of theirs active."""
-        record = self._records.load(skill.name)
-        return (
-            record is not None
-            and record.noted_hash == skill.content_hash
-            and record.noted_state == "active"
-        )
+        digest = skill.content_hash
+        if _says_approved(self._records.load(skill.name), digest):
+            return True
+        return _says_approved(self._reader.ownership(skill.name, digest)[0], digest)
 
     def version_text(self, digest: str) -> str:
         """The SKILL.md of a change's `before` or `after`; LibraryError when its copy is gone."""
@@ -172,34 +177,13 @@ class SkillLibrary:
             change = new_change(name, record, "create", origin, why, session)
             return self._writer.write(self._folder.new_place(name), data, record, change)
 
-    def adopt(
-        self,
-        name: str,
-        data: bytes,
-        attachments: Mapping[str, tuple[bytes, bool]],
-        *,
-        state: SkillState,
-        scope: str,
-        project_slug: str,
-    ) -> Skill:
-        """Take in a skill that was written elsewhere, its bytes as they are; only one that we wrote
-        is ours again. attachments: checked relative paths with bytes and whether they may be
-        executed."""
+    def adopt(self, skills: Sequence[AdoptedSkill], *, scope: str, project_slug: str) -> Adopted:
+        """Take in skills that were written elsewhere, their bytes as they are; only those that we
+        wrote are ours again. For each the name that it got, or why it could not be written; an
+        error that is raised says that none was."""
         with self._locked():
-            name = free_name(self._folder, slugify_name(name), slugify_name(project_slug))
-            record = SkillRecord(
-                hash="",
-                version=self._history.last_version(name) + 1,
-                created=now(),
-                state=state,
-                origin="import",
-                scope=scope,
-                noted_hash=content_hash(data),
-                noted_state=state,
-            )
-            change = new_change(name, record, "import", USER, "imported", "")
-            place = self._folder.new_place(name)
-            return self._writer.adopt(place, data, attachments, record, change)
+            adopting = Adopting(self._folder, self._records, self._history)
+            return adopting.take(skills, scope, project_slug)
 
     def patch(self, patch: PatchSkill, *, origin: str, session: str, rebase: bool = False) -> Skill:
         """Replace one unique passage of a body. Refused when the body is no longer the one with
@@ -408,6 +392,10 @@ class SkillLibrary:
     def _landed(self, name: str, place: Place | None) -> Entries:
         disk = content_hash(place.file.read_bytes()) if place is not None else ""
         return self._history.landed(name, disk, archived=place is not None and place.archived)
+
+
+def _says_approved(record: SkillRecord | None, digest: str) -> bool:
+    return record is not None and record.noted_hash == digest and record.noted_state == "active"
 
 
 def _in_days(days: int) -> str:

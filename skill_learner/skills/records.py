@@ -5,6 +5,7 @@ A record that is missing and one that cannot be read behave the same: as none.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skill_learner.files import atomic_write, ensure_private_dir, read_at_once
+from skill_learner.files import DRAFT_SUFFIX, atomic_write, ensure_private_dir, read_at_once
 from skill_learner.paths import safe_file_name
 from skill_learner.skills.looks import Look, files_of
 
@@ -103,6 +104,22 @@ class RecordStore:
         ensure_private_dir(self.folder)
         atomic_write(self.path(name), record_bytes(record))
 
+    def save_noted(self, records: Mapping[str, SkillRecord]) -> None:
+        """Save records that the ledger tells of already: where a power cut spoils some, or one
+        cannot be written, they are made again from it, so the disk is not waited for."""
+        with contextlib.suppress(OSError):
+            ensure_private_dir(self.folder)
+            for name, record in records.items():
+                file = record_file(name)
+                draft = f"{self.folder}{os.sep}.{file}{DRAFT_SUFFIX}"
+                with open(draft, "wb", opener=_private) as handle:
+                    handle.write(record_bytes(record))
+                os.replace(draft, f"{self.folder}{os.sep}{file}")
+
     def look(self) -> Look:
         """What can be told of all records without reading them."""
         return files_of(str(self.folder))
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -7,11 +7,11 @@ of them leaves the old file or the new one, and the ledger tells which.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from skill_learner.errors import LibraryError
-from skill_learner.files import atomic_write, ensure_private_dir
+from skill_learner.files import atomic_write
 from skill_learner.models import NAME_LIMIT, Skill, SkillState
 from skill_learner.skills.folder import Place, SkillFolder
 from skill_learner.skills.frontmatter import parse, render
@@ -24,6 +24,7 @@ from skill_learner.skills.validation import name_faults, shorten, slugify_name
 MOVES = frozenset({"archive", "restore"})
 """Actions that move a folder and leave the bytes alone."""
 UNDO = "undo"
+_OUR_ORIGIN = PREFIX + "origin"
 
 
 class SkillWriter:
@@ -53,29 +54,6 @@ class SkillWriter:
         self._records.save(place.name, record)
         self._folder.sweep(place)
         return self._reader.read(place).skill
-
-    def adopt(
-        self,
-        place: Place,
-        data: bytes,
-        attachments: Mapping[str, tuple[bytes, bool]],
-        record: SkillRecord,
-        change: Change,
-    ) -> Skill:
-        """Write a skill with its further files; these first, for a folder counts as a skill once
-        its SKILL.md is there. A fault leaves nothing of it behind."""
-        try:
-            for relative, (content, executable) in attachments.items():
-                target = place.folder.joinpath(*relative.split("/"))
-                ensure_private_dir(target.parent)
-                atomic_write(target, content, 0o700 if executable else 0o600)
-            theirs = not is_our_form(data, place.name)
-            return self.write(place, data, record, change, theirs=theirs)
-        except BaseException:
-            import shutil
-
-            shutil.rmtree(place.folder, ignore_errors=True)
-            raise
 
     def rewrite(
         self, stored: StoredSkill, body: str, action: str, actor: str, why: str, session: str
@@ -175,8 +153,10 @@ class SkillWriter:
 
 def is_our_form(data: bytes, name: str) -> bool:
     """Whether a file is one that we wrote, so that writing it anew would lose nothing of it."""
+    if _OUR_ORIGIN.encode() not in data:  # of many files, few need be parsed
+        return False
     parsed = parse(data)
-    own = PREFIX + "origin" in parsed.metadata and parsed.name == name
+    own = _OUR_ORIGIN in parsed.metadata and parsed.name == name
     return own and set(parsed.fields) <= {"name", "description", "license", "metadata"}
 
 
@@ -186,17 +166,12 @@ def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:
     return next(name for name in names if not folder.taken(name) and not name_faults(name))
 
 
-def planned_name(folder: SkillFolder, name: str, prefix: str, taken: set[str]) -> str:
+def planned_name(name: str, prefix: str, taken: Container[str]) -> str:
     """As `free_name`, where the names that are taken are known, in one case."""
     if name not in taken and not name_faults(name):
         return name
-    slug = slugify_name(name)
-    return next(
-        tried
-        for tried in numbered_names(slug, prefix)
-        if (tried not in taken or (tried == slug and not folder.taken(tried)))
-        and not name_faults(tried)
-    )
+    names = numbered_names(slugify_name(name), prefix)
+    return next(tried for tried in names if tried not in taken and not name_faults(tried))
 
 
 def numbered_names(slug: str, project_slug: str) -> Iterator[str]:

@@ -164,3 +164,16 @@ def test_a_remote_whose_sync_failed(run: Run, tmp_path: Path, installed: None) -
     run("sync", code=None)
     (found,) = findings(run, "remote team", code=0)
     assert (found["result"], found["todo"]) == ("note", "skill-learner sync team")
+
+
+def test_a_damaged_store_of_what_was_imported_is_a_fault(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "deploy" / "SKILL.md"
+    file.parent.mkdir()
+    file.write_text("---\nname: deploy\ndescription: Use when deploy fails.\n---\nDo it.\n")
+    run("import", str(file))
+    assert findings(run, "arrived skills") == []
+    store = SkillLearnerConfig.load().skills_dir / ".history" / "arrived.sqlite"
+    store.write_bytes(b"no database" * 1000)
+    (found,) = findings(run, "arrived skills", code=1)
+    assert found["result"] == "fault"
+    assert "of what was imported" in found["what"]

@@ -15,6 +15,8 @@ from skill_learner.models import PatchSkill
 from skill_learner.project import register
 from skill_learner.remote_wiring import build_sync
 from skill_learner.remotes.shared_skill import MOST_LINEAGE
+from skill_learner.skills.adopting import AdoptedSkill
+from skill_learner.skills.arriving_skill import Attachments
 
 pytestmark = pytest.mark.process
 
@@ -412,15 +414,17 @@ def test_sessions_travel_as_hashes_and_count_once(make_home: MakeHome) -> None:
     assert "secret-session-id" in one.library.get("deploy").sessions
 
 
+def adopt_tool(home: Home, attachments: Attachments) -> None:
+    text = b"---\nname: tool\ndescription: Use when a tool is needed.\n---\nRun scripts/x.\n"
+    skill = AdoptedSkill("tool", text, attachments, "active")
+    assert home.library.adopt([skill], scope="user", project_slug="p") == ["tool"]
+
+
 def test_attachments_travel_with_their_bits(make_home: MakeHome) -> None:
     one, two = make_home("one"), make_home("two")
-    one.library.adopt(
-        "tool",
-        b"---\nname: tool\ndescription: Use when a tool is needed.\n---\nRun scripts/x.\n",
+    adopt_tool(
+        one,
         {"scripts/x": (b"#!/bin/sh\necho hi\n", True), "data.bin": (bytes(range(256)), False)},
-        state="active",
-        scope="user",
-        project_slug="p",
     )
     one.sync()
     two.sync()
@@ -436,14 +440,7 @@ def test_attachments_travel_with_their_bits(make_home: MakeHome) -> None:
 
 def test_an_edit_of_a_further_file_alone_travels(make_home: MakeHome) -> None:
     one, two = make_home("one"), make_home("two")
-    one.library.adopt(
-        "tool",
-        b"---\nname: tool\ndescription: Use when a tool is needed.\n---\nRun scripts/x.\n",
-        {"scripts/x": (b"echo one\n", True)},
-        state="active",
-        scope="user",
-        project_slug="p",
-    )
+    adopt_tool(one, {"scripts/x": (b"echo one\n", True)})
     one.sync()
     two.sync()
     assert one.sync().outcomes == two.sync().outcomes == []
