@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,10 +41,14 @@ class Shared:
     of_user: Listing
 
 
-def what_is_shared(config: SkillLearnerConfig, library: SkillLibrary) -> Shared:
+def what_is_shared(
+    config: SkillLearnerConfig, library: SkillLibrary, read: Iterable[Skill] | None = None
+) -> Shared:
+    """read: the library's skills (active ones at least), of who has read them already."""
     uses, offers = usage_of(config.paths)
     declined = declined_offers(offers, uses)
-    active = fit_for_agents(library, library.list(_ACTIVE))
+    skills = library.list(_ACTIVE) if read is None else read
+    active = fit_for_agents(library, [skill for skill in skills if skill.state in _ACTIVE])
     room, others = listing_room(config, library, None)
     of_user = choose_listing(
         [skill for skill in active if skill.scope == USER],

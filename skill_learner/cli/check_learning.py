@@ -91,22 +91,21 @@ def _ceilings(config: SkillLearnerConfig) -> Finding:
 
 
 def check_library(config: SkillLearnerConfig, project_dir: Path) -> Iterator[Finding]:
-    from skill_learner.wiring import ACTIVE, build_library
+    from skill_learner.wiring import build_library
 
     library = build_library(config)
-    problems = library.problems()
+    every, problems = library.read_all()
+    skills = [skill for skill in every if skill.state != "archived"]
+    active = [skill for skill in skills if skill.state == "active"]
     for problem in problems:
         yield Finding("library", FAULT, problem.message, problem.hint)
     if not problems:
-        yield Finding(
-            "library", OK, f"{counted(len(library.list()), 'skill')} in {config.skills_dir}"
-        )
+        yield Finding("library", OK, f"{counted(len(skills), 'skill')} in {config.skills_dir}")
     yield _secret_scanner()
-    active = library.list(ACTIVE)
-    yield from _unreadable(library.list(("active", "candidate")))
+    yield from _unreadable(skills)
     yield from _held_back(library, active)
     yield from _same_names(config, project_dir, active)
-    yield from _listing(config, project_dir, active)
+    yield from _listing(config, project_dir, library, active)
     yield from _dead_links(config, project_dir)
 
 
@@ -145,7 +144,7 @@ def _same_names(
         for name in TARGETS
         for scope, place in get_target(name).SKILLS_DIR.items()
     }
-    for folder in sorted(folders):
+    for folder in sorted(filter(Path.is_dir, folders)):
         for skill in skills:
             other = folder / skill.name
             if other.exists() and not os.path.realpath(other).startswith(library + os.sep):
@@ -170,14 +169,14 @@ def _unreadable(skills: Sequence[Skill]) -> Iterator[Finding]:
 
 
 def _listing(
-    config: SkillLearnerConfig, project_dir: Path, active: Sequence[Skill]
+    config: SkillLearnerConfig, project_dir: Path, library: SkillLibrary, active: Sequence[Skill]
 ) -> Iterator[Finding]:
     """What this project's agent is shown."""
     from skill_learner.cli.settings import key_of, root_of
     from skill_learner.project import load_project
     from skill_learner.publish.index import shown_count
-    from skill_learner.published_set import listing_for
-    from skill_learner.wiring import build_library, project_config
+    from skill_learner.published_set import listing_for, what_is_shared
+    from skill_learner.wiring import project_config
 
     key, root = key_of(project_dir), root_of(project_dir)
     record = load_project(config.paths, key)
@@ -187,7 +186,8 @@ def _listing(
         return
     budget = project_config(config, root).index_tokens
     fitting = shown_count(shown, budget)
-    listing = listing_for(config, build_library(config), str(root), key)
+    shared = what_is_shared(config, library, active)
+    listing = listing_for(config, library, str(root), key, shared)
     if fitting < len(shown):
         what = f"the index shows {fitting} of {len(shown)} skills (index_tokens {budget:,})"
         yield Finding("listing", NOTE, what, "raise `index_tokens`, or reject what is not used")

@@ -110,11 +110,10 @@ def drafts_in(root: Path, min_age: float = _HOUR) -> Sequence[Path]:
     """Drafts of `files.atomic_write` and of hooks below a folder that nobody can be writing any
     more."""
     found = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not Path(folder, name).is_symlink()]
+    for folder, _, names in os.walk(root):  # which follows no links
         for name in names:
-            path = Path(folder, name)
             if name.endswith(DRAFT_SUFFIX) or name.startswith(".request-"):
+                path = Path(folder, name)
                 with contextlib.suppress(OSError):
                     if path.lstat().st_mtime < time.time() - min_age:
                         found.append(path)

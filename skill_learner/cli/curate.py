@@ -87,9 +87,11 @@ def _lives(
     uses = counted_uses(config, skills)
     lives = {}
     for skill in skills:
-        changes = library.history(skill.name)
-        born = datetime.fromisoformat(changes[0].at).timestamp() if changes else 0.0
-        since = {job.session for job in done.get(skill.scope, ()) if job.created > born}
+        since: set[str] = set()
+        if skill.scope in done:  # else there is nothing to count, and no history need be read
+            changes = library.history(skill.name)
+            born = datetime.fromisoformat(changes[0].at).timestamp() if changes else 0.0
+            since = {job.session for job in done[skill.scope] if job.created > born}
         use = uses.get(skill.name)
         lives[skill.name] = Life(use.count if use else 0, len(since))
     return lives

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skill_learner.cli.output import say
 from skill_learner.cli.settings import key_of, root_of
 from skill_learner.config import SkillLearnerConfig
 
+if TYPE_CHECKING:
+    from skill_learner.models import Skill
+    from skill_learner.skills.library import SkillLibrary
+
 _MOST_LISTED, _MOST_LEFT_OUT = 10, 5
 
 
-def listings_of(config: SkillLearnerConfig, project_dir: Path) -> list[dict[str, Any]]:
-    """For the project and for the user: the room, what it holds, and why the rest is out."""
+def listings_of(
+    config: SkillLearnerConfig, project_dir: Path, library: SkillLibrary, skills: Sequence[Skill]
+) -> list[dict[str, Any]]:
+    """For the project and for the user: the room, what it holds, and why the rest is out. skills:
+    all of the library."""
     from skill_learner.listing import entry_size
-    from skill_learner.published_set import listing_for
-    from skill_learner.wiring import build_library
+    from skill_learner.published_set import listing_for, what_is_shared
 
-    library = build_library(config)
+    shared = what_is_shared(config, library, skills)
     rows = []
     for whose, place, key in (
         ("this project", str(root_of(project_dir)), key_of(project_dir)),
         ("the user", "", "user"),
     ):
-        listing = listing_for(config, library, place, key)
+        listing = listing_for(config, library, place, key, shared)
         rows.append(
             {
                 "of": whose,

@@ -71,7 +71,7 @@ def status_of(config: SkillLearnerConfig, project_dir: Path) -> dict[str, Any]:
         "jobs": [job_data(job) for job in sorted(jobs, key=lambda job: -job.updated)],
         "skills": {state: states[state] for state in ("active", "candidate", "archived")},
         "proposals": len(library.proposals.all()),
-        "listing": listings_of(config, project_dir),
+        "listing": listings_of(config, project_dir, library, skills),
         **reviewer_data(config),
         "spend_today": asdict(Ledger(config.paths.ledger).today()),
         "ceilings": {"daily_reviews": config.daily_reviews, "daily_tokens": config.daily_tokens},

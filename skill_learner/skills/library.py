@@ -111,13 +111,18 @@ class SkillLibrary:
 
     def problems(self) -> Errors:
         """Why files that look like skills cannot be used."""
-        found: Errors = []
+        return self.read_all()[1]
+
+    def read_all(self) -> tuple[Skills, Errors]:
+        """The skills in all states, as `list` gives them, and `problems`, from one reading."""
+        skills: Skills = []
+        problems: Errors = []
         for place in self._places(archived=True):
             try:
-                self._reader.read(place)
+                skills.append(self._reader.read(place).skill)
             except SkillLearnerError as error:
-                found.append(error)
-        return found
+                problems.append(error)
+        return skills, problems
 
     def stamps(self) -> dict[str, str]:
         """For indexes: the key of each skill, archived ones too, with a text that changes when the

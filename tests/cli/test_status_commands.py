@@ -12,10 +12,14 @@ from click.testing import Result
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.install.launcher_file import launcher_path
 from skill_learner.jobs import JobStore, Wish
+from skill_learner.models import Skill
 from skill_learner.project import project_key, project_root
+from skill_learner.skills.folder import Place
+from skill_learner.skills.reader import SkillReader, StoredSkill
 
 Run = Callable[..., Result]
 RunJson = Callable[..., Any]
+Add = Callable[..., Skill]
 
 
 @pytest.fixture
@@ -218,3 +222,22 @@ def test_doctor_says_what_a_chosen_provider_lacks(
     (row,) = [row for row in rows if row["check"] == "reviewer"]
     assert row["result"] == "fault"
     assert missing in row["what"]
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "stats", "list", "curate", "candidates"])
+def test_no_skill_is_read_twice(
+    run: Run, installed: Path, add_skill: Add, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    for name in ("deploy", "release"):
+        add_skill(name)
+        add_skill(f"{name}-everywhere", scope="user")
+    read: list[str] = []
+    reading = SkillReader.read
+
+    def counted(reader: SkillReader, place: Place) -> StoredSkill:
+        read.append(place.name)
+        return reading(reader, place)
+
+    monkeypatch.setattr(SkillReader, "read", counted)
+    run(command)
+    assert sorted(read) == ["deploy", "deploy-everywhere", "release", "release-everywhere"]
