@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 DATA_PACKAGE_FOLDER = "_data"
@@ -20,6 +21,7 @@ def data_dir(kind: str) -> Path:
     return packaged if packaged.is_dir() else package.parent / kind
 
 
+@lru_cache(maxsize=256)  # a skill's name is asked about several times while it is read
 def safe_file_name(identifier: str) -> str:
     """Map any identifier to a file name: letters, digits, `-`, `_`, `.` stay, the rest becomes
     `%xx` of its UTF-8 bytes; never empty, `.` or `..`, at most 200 characters (then cut and

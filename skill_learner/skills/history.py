@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timezone
 from pathlib import Path
@@ -138,26 +138,8 @@ class History:
         return found
 
     def landed(self, name: str, disk: str, *, archived: bool = False) -> list[Entry]:
-        """The entries that were carried out, when the SKILL.md on disk has the hash `disk` ("" for
-        none) and lies in the archive or not. An entry whose `before` is on disk and whose `after`
-        is not was cut off by a crash; a hash that no entry ends in is somebody's edit."""
-        entries = self.entries(name)
-        kept: list[Entry] = []
-        expected = disk
-        while entries:
-            ends = [entry.change.after for entry in entries]
-            if expected in ends:
-                del entries[len(ends) - ends[::-1].index(expected) :]
-            elif expected == entries[-1].change.before:
-                entries.pop()
-                continue
-            entry = entries.pop()
-            expected = entry.change.before
-            # a change of scope moves no folder, so it says nothing of a move before it
-            later = next((e.change for e in reversed(kept) if e.change.action != "scope"), None)
-            if not _contradicted(entry.change, later, archived):
-                kept.append(entry)
-        return kept[::-1]
+        """As `carried_out`, of a skill's `entries`."""
+        return carried_out(self.entries(name), disk, archived=archived)
 
     def last_version(self, name: str) -> int:
         """The highest version that was ever written down; 0 when there is none."""
@@ -216,6 +198,29 @@ def arrived_entry(change: Change, record: Mapping[str, Any], data: bytes) -> Arr
     """A ledger line for `History.write_many`, with the bytes that the skill begins with. record: as
     in `entry_line`."""
     return ArrivedEntry(change.name, entry_line(change, record), change.after, packed(data))
+
+
+def carried_out(entries: Sequence[Entry], disk: str, *, archived: bool = False) -> list[Entry]:
+    """Those of a skill's entries that were carried out, when its SKILL.md on disk has the hash
+    `disk` ("" for none) and lies in the archive or not. An entry whose `before` is on disk and
+    whose `after` is not was cut off by a crash; a hash that no entry ends in is somebody's edit."""
+    entries = [*entries]
+    kept: list[Entry] = []
+    expected = disk
+    while entries:
+        ends = [entry.change.after for entry in entries]
+        if expected in ends:
+            del entries[len(ends) - ends[::-1].index(expected) :]
+        elif expected == entries[-1].change.before:
+            entries.pop()
+            continue
+        entry = entries.pop()
+        expected = entry.change.before
+        # a change of scope moves no folder, so it says nothing of a move before it
+        later = next((e.change for e in reversed(kept) if e.change.action != "scope"), None)
+        if not _contradicted(entry.change, later, archived):
+            kept.append(entry)
+    return kept[::-1]
 
 
 def _contradicted(change: Change, following: Change | None, archived: bool) -> bool:

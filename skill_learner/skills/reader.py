@@ -10,7 +10,7 @@ from skill_learner.models import Skill, SkillState
 from skill_learner.skills.encounters import EncounterStore, encounter_file
 from skill_learner.skills.folder import Place, SkillFolder, place_key, read_capped
 from skill_learner.skills.frontmatter import ParsedSkill, parse
-from skill_learner.skills.history import History, content_hash
+from skill_learner.skills.history import History, carried_out, content_hash
 from skill_learner.skills.looks import Look
 from skill_learner.skills.our_metadata import PREFIX, from_metadata
 from skill_learner.skills.records import RecordStore, SkillRecord, record_file
@@ -117,7 +117,7 @@ class SkillReader:
         if not entries or (record is not None and record.version >= entries[-1].change.version):
             return record, False
         oldest = 0 if record is None else record.version
-        for entry in reversed(self._history.landed(name, digest)):
+        for entry in reversed(carried_out(entries, digest)):
             if entry.change.after == digest and entry.change.version > oldest:
                 return entry.record, entry.record.hash == digest
         return (entries[-1].record if record is None else record), False

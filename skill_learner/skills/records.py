@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +67,17 @@ def record_from_dict(data: Any) -> SkillRecord | None:
     if not isinstance(data, Mapping) or not isinstance(data.get("hash"), str):
         return None
     values: dict[str, Any] = {}
-    for field in fields(SkillRecord):
-        if field.name not in data:
+    for name, value in data.items():
+        if name not in _GRANTED:
             continue
-        value = data[field.name]
-        if field.name == "sessions":
+        if name == "sessions":
             if not isinstance(value, list | tuple) or not all(isinstance(s, str) for s in value):
                 return None
-            value = tuple(value)
-        elif not isinstance(value, int if field.name == "version" else str):
+            values[name] = tuple(value)
+            continue
+        if not isinstance(value, int if name == "version" else str):
             return None
-        values[field.name] = value
+        values[name] = value
     return SkillRecord(**values)
 
 
