@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skill_learner.learning import injection
-from skill_learner.learning.injection_rules import folded
+from skill_learner.learning.rule_ways import folded
 from skill_learner.remotes.merging import merge
 from skill_learner.remotes.packed_skill import unpack
 from skill_learner.remotes.settings import RemoteSettings

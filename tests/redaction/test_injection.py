@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skill_learner.learning import injection
 from skill_learner.learning.injection import findings
-from skill_learner.learning.injection_rules import RULES, Rule, folded
+from skill_learner.learning.injection_rules import RULES
+from skill_learner.learning.rule_ways import Way, folded, pattern_of
 
 _NAMED = os.environ.get("SKILL_LEARNER_SHARED")
 SHARED = Path(_NAMED) if _NAMED else Path(__file__).resolve().parents[2].parent / "shared"
@@ -124,17 +126,28 @@ def test_few_real_skill_files_are_flagged() -> None:
     assert len(flagged) <= 0.1 * len(files), flagged
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.pattern.pattern[:40])
+WAYS = [way for rule in RULES for way in rule.ways]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.source[:40])
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
-def test_the_quick_look_passes_whatever_a_rule_finds(rule: Rule, data: st.DataObject) -> None:
-    text = data.draw(st.from_regex(rule.pattern))
-    assert rule.pattern.search(text)
-    assert rule.may_match(folded(text)), text
+def test_the_quick_look_passes_whatever_a_rule_finds(way: Way, data: st.DataObject) -> None:
+    pattern = pattern_of((way.source,))
+    text = data.draw(st.from_regex(pattern))
+    assert pattern.search(text)
+    assert way.may_match(folded(text)), text
+
+
+def test_no_hidden_letter_is_passed_by() -> None:
+    everything = map(chr, [*range(0xD800), *range(0xE000, 0x110000)])
+    hidden = [letter for letter in everything if injection._HIDDEN.search(letter * 2)]
+    assert all(map(injection._MAYBE_HIDDEN.search, hidden))
+    assert {"hidden characters"} == {one.kind for one in findings("plain é \u00ad\u00ad")}
 
 
 def test_the_quick_look_knows_every_letter_that_a_pattern_takes_for_another() -> None:
-    letters = {c for rule in RULES for group in rule.needs for literal in group for c in literal}
+    letters = {c for way in WAYS for group in way.needs for literal in group for c in literal}
     everything = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x20000)]))
     for letter in letters:
         alike = re.findall(re.escape(letter), everything, re.IGNORECASE)
