@@ -87,8 +87,8 @@ def publish(
         record = load_project(paths, key)
         on_record = record.installs if record else ()
         installs = tuple(dict.fromkeys((*on_record, *recognised_installs(project))))
-        work = _Work(paths, key, skills, build_index(skills, token_budget, listed), make_link)
-        work.keep_only(listed)
+        index = build_index(skills, token_budget, listed)
+        work = _Work(paths, key, _listed_of(skills, listed), index, make_link)
         _exclude(work, project, installs)
         here = [i for i in installs if Path(i.root).is_dir()]
         used = skills_folders({i.target for i in installs} | targets_for_user(work.records))
@@ -118,8 +118,8 @@ def publish_user(
 ) -> PublishReport:
     """The same for user-wide skills, in the home folder of each target installed for the user."""
     with files.locked(paths.root / "publish.lock", timeout=60):
-        work = _Work(paths, "user", skills, build_index(skills, token_budget, listed), make_link)
-        work.keep_only(listed)
+        index = build_index(skills, token_budget, listed)
+        work = _Work(paths, "user", _listed_of(skills, listed), index, make_link)
         names = targets_for_user(work.records)
         for name in sorted(names):
             places = places_for(get_target(name), "user", Path())
@@ -129,8 +129,12 @@ def publish_user(
     return work.report()
 
 
+def _listed_of(skills: Sequence[Skill], listed: Collection[str] | None) -> Sequence[Skill]:
+    return [skill for skill in skills if listed is None or skill.name in listed]
+
+
 class _Work:
-    """One publishing: what it is given, and what came of it."""
+    """One publishing: what it is given (skills: those that are linked), and what came of it."""
 
     def __init__(
         self,
@@ -153,10 +157,6 @@ class _Work:
         self.notes: list[str] = []
         self.made_dirs: list[str] = []
         self.index_changed = False
-
-    def keep_only(self, listed: Collection[str] | None) -> None:
-        if listed is not None:
-            self.sources = {n: folder for n, folder in self.sources.items() if n in listed}
 
     def report(self) -> PublishReport:
         return PublishReport(

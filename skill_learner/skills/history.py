@@ -1,5 +1,5 @@
 """Every change of every skill: an append-only ledger per skill, and the bytes of each version.
-What arrived in bulk has its first lines and bytes in `arrivals` instead.
+What was imported, or came new from a remote, has its first lines and bytes in `arrivals` instead.
 
 A change is written down, with its record, before it is made. So after a crash at any step the bytes
 on disk tell whether it landed: they are its `before` or its `after`.
