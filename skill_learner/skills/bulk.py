@@ -62,9 +62,9 @@ class BulkIntake:
         folder = f"{self.root}{os.sep}{ready.name}"
         mark = self.plan([ready.name])
         with self._whole_or_not(ready.name, mark):
-            if ready.attachments:
-                make_folder(folder)
+            if not make_folder(folder):
                 _clear(folder)
+            if ready.attachments:
                 self._add(ready.noted, len(ready.data), self._stage(ready), folder)
             else:
                 write_draft(folder, ready.data, mark)
@@ -185,20 +185,23 @@ def _remove_planned(root: str, names: Sequence[str], mark: str) -> None:
 
 
 def _clear(folder: str) -> None:
-    """Drafts that a kill left in the folder of a skill that never was: another cannot be moved
-    there while it holds one."""
+    """Drafts that a kill left in the folder of a skill that never was: nobody else takes them away,
+    and no other skill's folder can be moved there."""
     for entry in os.listdir(folder):
         if entry.startswith(f".{SKILL_FILE}."):
             os.unlink(f"{folder}{os.sep}{entry}")
 
 
-def make_folder(folder: str) -> None:
-    """LibraryError where a link lies in its place; nothing is written through it."""
+def make_folder(folder: str) -> bool:
+    """Whether it was not there. LibraryError where a link lies in its place; nothing is written
+    through it."""
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
         if os.path.islink(folder):
             raise LibraryError(f"{folder} is a link; nothing is written through it") from None
+        return False
+    return True
 
 
 def _write_files(folder: Path, attachments: Attachments) -> None:

@@ -151,12 +151,18 @@ def test_where_the_disk_takes_nothing_nothing_is_left(
     assert not [path for path in library.skills_dir.iterdir() if path.name[0] != "."]
 
 
-def test_what_a_kill_left_of_one_does_not_stand_in_the_way(library: SkillLibrary) -> None:
-    left = library.skills_dir / "with-a-script"
+@pytest.mark.parametrize("coming", COMING[:2], ids=lambda one: one.name)
+def test_what_a_kill_left_of_one_does_not_stand_in_the_way(
+    library: SkillLibrary, coming: AdoptedSkill
+) -> None:
+    left = library.skills_dir / coming.name
     left.mkdir(parents=True)
     (left / ".SKILL.md.ab12.sl-draft").write_bytes(b"half")
-    assert adopt(library, COMING[1]) == ["with-a-script"]
-    assert files_of(library.get("with-a-script")).keys() == {"SKILL.md", "scripts/run.sh"}
+    assert adopt(library, coming) == [coming.name]
+    assert {path.name for path in left.iterdir()} == {
+        "SKILL.md",
+        *(path.partition("/")[0] for path in coming.attachments),
+    }
 
 
 def test_an_undo_takes_back_the_last_one(library: SkillLibrary) -> None:
