@@ -107,11 +107,9 @@ def _is_legitimate(kind: str, text: str, match: re.Match[str]) -> bool:
 
 def _patterns(text: str) -> Iterator[InjectionFinding]:
     flat = folded(text)
-    for rule in RULES:
-        pattern = rule.pattern_for(flat)
-        if pattern is not None:
-            for match in pattern.finditer(text):
-                yield InjectionFinding(rule.kind, *match.span(), rule.reason)
+    for rule, pattern in RULES.to_search(flat):
+        for match in pattern.finditer(text):
+            yield InjectionFinding(rule.kind, *match.span(), rule.reason)
 
 
 # -- fences --------------------------------------------------------------------------------------

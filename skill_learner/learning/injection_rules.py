@@ -5,7 +5,7 @@ Of each way: its pattern, and the literals of which one stands wherever it match
 
 from __future__ import annotations
 
-from skill_learner.learning.rule_ways import Rule, Way, folded
+from skill_learner.learning.rule_ways import Rule, RuleBook, Way, folded
 
 _FETCH = r"(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|aria2c)"
 _SHELL = r"(?<![\w.])(?:sudo\s+(?:-\w+\s+){0,3})?(?:env\s+)?(?:/\w+/){0,3}(?:ba|z|da|k|fi)?sh\b"
@@ -31,7 +31,7 @@ _SECRET_PLACES = (
     ".kube/config,/etc/passwd,/etc/shadow,credentials.json,.claude/,keychain,.gnupg,wallet.dat"
 )
 
-RULES: tuple[Rule, ...] = tuple(
+_RULES = tuple(
     Rule(
         kind,
         reason,
@@ -265,3 +265,5 @@ RULES: tuple[Rule, ...] = tuple(
         ),
     )
 )
+
+RULES = RuleBook(_RULES)

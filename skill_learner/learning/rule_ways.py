@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 Literals = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Way:
     """One of the shapes of what a rule finds. source: its pattern. needs: of each group one stands,
     in whatever case, in every text that it finds something in; most texts need no search by a slow
@@ -37,11 +38,36 @@ class Rule:
     reason: str
     ways: tuple[Way, ...]
 
-    def pattern_for(self, folded_text: str) -> re.Pattern[str] | None:
-        """Finds in the text what all ways together would; None: nothing. (A way that matches
-        nowhere changes nothing for the others.)"""
-        sources = tuple([way.source for way in self.ways if way.may_match(folded_text)])
-        return pattern_of(sources) if sources else None
+
+class RuleBook:
+    """Rules, and the words that tell which of their ways are worth a look at a text."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        words = {word for rule in rules for way in rule.ways for word in way.needs[0]}
+        stirred: dict[str, set[Way]] = {}
+        for rule in rules:
+            for way in rule.ways:
+                for word in way.needs[0]:  # a word stands nowhere without each word within it
+                    short = min((other for other in words if other in word), key=len)
+                    stirred.setdefault(short, set()).add(way)
+        self._stirred = tuple(stirred.items())
+        self._in_ascii = tuple((w, ways) for w, ways in self._stirred if w.isascii())
+
+    def to_search(self, folded_text: str) -> Iterator[tuple[Rule, re.Pattern[str]]]:
+        """The rules that may find something in a text, each with a pattern that finds in it what
+        all of its ways would. (A way that matches nowhere changes nothing for the others.)"""
+        words = self._in_ascii if folded_text.isascii() else self._stirred
+        found = [ways for word, ways in words if word in folded_text]
+        if not found:
+            return
+        awake = set().union(*found)
+        for rule in self.rules:
+            sources = tuple(
+                [way.source for way in rule.ways if way in awake and way.may_match(folded_text)]
+            )
+            if sources:
+                yield rule, pattern_of(sources)
 
 
 @cache
