@@ -58,10 +58,9 @@ def import_skills(
             continue
         new[place], told = _as_it_comes(skill, target, suspicions)
         done.append(told)
-    for scope in () if target.dry_run else sorted({done[place].scope for place in new}):
-        places = [place for place in new if done[place].scope == scope]
-        names = _written([new[place] for place in places], library, scope, target.project_slug)
-        for place, name in zip(places, names, strict=True):
+    if not target.dry_run:
+        names = _written([*new.values()], library, target.project_slug)
+        for place, name in zip(new, names, strict=True):
             if isinstance(name, SkillLearnerError):
                 done[place] = Imported(done[place].name, "refused", name.message)
             else:
@@ -70,11 +69,13 @@ def import_skills(
 
 
 def _written(
-    skills: Sequence[AdoptedSkill], library: SkillLibrary, scope: str, project_slug: str
+    skills: Sequence[AdoptedSkill], library: SkillLibrary, project_slug: str
 ) -> Sequence[str | SkillLearnerError]:
     """For each the name that it got, or why it was not written."""
+    if not skills:
+        return []
     try:
-        return library.adopt(skills, scope=scope, project_slug=project_slug)
+        return library.adopt(skills, project_slug=project_slug)
     except SkillLearnerError as problem:
         return [problem] * len(skills)
 
@@ -113,6 +114,6 @@ def _as_it_comes(
         notes.append("for all projects" if scope == "user" else f"for the project {scope}")
     notes += [*holding, *skill.parsed.warnings]
     further = {path: (file.data, file.executable) for path, file in skill.attachments.items()}
-    adopted = AdoptedSkill(skill.name, skill.data, further, state, archived)
+    adopted = AdoptedSkill(skill.name, skill.data, further, state, scope, archived)
     told = ", ".join(dict.fromkeys(notes))
     return adopted, Imported(skill.name, "would be written", told, scope)

@@ -34,6 +34,7 @@ class AdoptedSkill(NamedTuple):
     data: bytes
     attachments: Attachments
     state: SkillState
+    scope: str
     archived: str = ""
 
 
@@ -45,9 +46,7 @@ class Adopting:
         self._records = records
         self._history = history
 
-    def take(
-        self, skills: Sequence[AdoptedSkill], scope: str, project_slug: str
-    ) -> list[str | LibraryError]:
+    def take(self, skills: Sequence[AdoptedSkill], project_slug: str) -> list[str | LibraryError]:
         """For each the name that it got, or why it could not be written. An error that is raised
         says that none was."""
         taken = self._folder.names_taken()
@@ -58,7 +57,7 @@ class Adopting:
             for skill in skills:
                 name = planned_name(slugify_name(skill.name), prefix, taken)
                 version = self._history.last_version(name) + 1 if known(name) else 1
-                record = _record(name, skill, scope, version, at)
+                record = _record(name, skill, version, at)
                 try:
                     _put(bulk, name, skill, record)
                 except OSError as error:
@@ -75,7 +74,7 @@ class Adopting:
         return told
 
 
-def _record(name: str, skill: AdoptedSkill, scope: str, version: int, created: str) -> SkillRecord:
+def _record(name: str, skill: AdoptedSkill, version: int, created: str) -> SkillRecord:
     """Only a skill that we wrote is ours again."""
     digest = content_hash(skill.data)
     return SkillRecord(
@@ -84,7 +83,7 @@ def _record(name: str, skill: AdoptedSkill, scope: str, version: int, created: s
         created=created,
         state=skill.state,
         origin="import",
-        scope=scope,
+        scope=skill.scope,
         noted_hash=digest,
         noted_state=skill.state,
     )

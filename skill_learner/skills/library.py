@@ -182,13 +182,13 @@ class SkillLibrary:
             change = new_change(name, record, "create", origin, why, session)
             return self._writer.write(self._folder.new_place(name), data, record, change)
 
-    def adopt(self, skills: Sequence[AdoptedSkill], *, scope: str, project_slug: str) -> Adopted:
+    def adopt(self, skills: Sequence[AdoptedSkill], *, project_slug: str) -> Adopted:
         """Take in skills that were written elsewhere, their bytes as they are; only those that we
         wrote are ours again. For each the name that it got, or why it could not be written; an
         error that is raised says that none was."""
         with self._locked():
             adopting = Adopting(self._folder, self._records, self._history)
-            return adopting.take(skills, scope, project_slug)
+            return adopting.take(skills, project_slug)
 
     def patch(self, patch: PatchSkill, *, origin: str, session: str, rebase: bool = False) -> Skill:
         """Replace one unique passage of a body. Refused when the body is no longer the one with

@@ -29,12 +29,12 @@ class Kill(BaseException):
 
 def skill(name: str, **changed: Any) -> AdoptedSkill:
     text = f"---\nname: {name}\ndescription: Use when {name} fails.\n---\nDo {name}.\n"
-    given: dict[str, Any] = {"attachments": {}, "state": "active", **changed}
+    given: dict[str, Any] = {"attachments": {}, "state": "active", "scope": "shop-1", **changed}
     return AdoptedSkill(name, text.encode(), **given)
 
 
 def adopt(library: SkillLibrary, *skills: AdoptedSkill) -> Adopted:
-    return library.adopt(skills, scope="shop-1", project_slug="shop")
+    return library.adopt(skills, project_slug="shop")
 
 
 def files_of(one: Skill) -> Mapping[str, bytes]:

@@ -11,6 +11,7 @@ from skill_spec import spec_faults
 
 from skill_learner.errors import LibraryError, SkillFormatError
 from skill_learner.models import ENOUGH_SESSIONS, Claim, CreateSkill, PatchSkill, Skill
+from skill_learner.skills.adopting import AdoptedSkill
 from skill_learner.skills.library import SkillLibrary
 
 Create = Callable[..., Skill]
@@ -213,10 +214,10 @@ def test_a_moved_project_takes_the_users_files_along_as_they_are(
 ) -> None:
     edited = Path(create("edited", state="active").path)
     edited.write_text(edited.read_text().replace("Run first.", "Run mine."))
-    adopted = library.adopt(
-        "theirs", b"---\nname: theirs\ndescription: Use when it rains.\n---\nGo.\n", {},
-        state="candidate", scope="shop-1", project_slug="shop",
-    )  # fmt: skip
+    text = b"---\nname: theirs\ndescription: Use when it rains.\n---\nGo.\n"
+    coming = AdoptedSkill("theirs", text, {}, "candidate", "shop-1")
+    assert library.adopt([coming], project_slug="shop") == ["theirs"]
+    adopted = library.get("theirs")
     before = [edited.read_bytes(), Path(adopted.path).read_bytes()]
     assert library.change_scope("shop-1", "store-3") == 2
     assert {skill.name: (skill.scope, skill.state) for skill in library.list()} == {

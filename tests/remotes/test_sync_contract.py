@@ -416,8 +416,8 @@ def test_sessions_travel_as_hashes_and_count_once(make_home: MakeHome) -> None:
 
 def adopt_tool(home: Home, attachments: Attachments) -> None:
     text = b"---\nname: tool\ndescription: Use when a tool is needed.\n---\nRun scripts/x.\n"
-    skill = AdoptedSkill("tool", text, attachments, "active")
-    assert home.library.adopt([skill], scope="user", project_slug="p") == ["tool"]
+    skill = AdoptedSkill("tool", text, attachments, "active", "user")
+    assert home.library.adopt([skill], project_slug="p") == ["tool"]
 
 
 def test_attachments_travel_with_their_bits(make_home: MakeHome) -> None:
