@@ -77,7 +77,7 @@ def test_click_stays_in_the_command_line() -> None:
 
 def test_yaml_is_read_in_two_places() -> None:
     users = {relative(p) for p in MODULES if imported(p) & {"yaml", "frontmatter"}}
-    assert users <= {"skills/frontmatter.py", "config.py"}
+    assert users <= {"skills/front_matter_yaml.py", "config.py"}
 
 
 PRINTS = {"print", "sys.stdout.write", "sys.stderr.write", "click.echo"}

@@ -122,16 +122,6 @@ def _block(head: tuple[str, str, int], source: list[str]) -> KeyBlock:
     return KeyBlock(key, "".join([first, *source[1:]]), line, "".join(source))
 
 
-def duplicate_keys(front: str) -> list[str]:
-    """Top-level keys that occur more than once (YAML forbids it, parsers take the last)."""
-    seen: dict[str, int] = {}
-    for line in front.splitlines():
-        match = _TOP_LEVEL_KEY.match(line)
-        if match is not None:
-            seen[match.group(2)] = seen.get(match.group(2), 0) + 1
-    return [key for key, count in seen.items() if count > 1]
-
-
 def plain_text(value: str) -> str:
     """A value that is not YAML, read as the text that its author meant: lines joined, quotes that
     surround the whole taken off, a block scalar's sign dropped."""

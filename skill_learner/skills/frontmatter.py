@@ -19,26 +19,24 @@ from skill_learner.errors import SkillFormatError
 from skill_learner.skills.canonical_front import ESCAPED, YAML_WORDS, read_canonical
 from skill_learner.skills.front_matter_text import (
     KeyBlock,
-    duplicate_keys,
     first_paragraph,
     key_blocks,
     plain_text,
     split_text,
 )
+from skill_learner.skills.front_matter_yaml import TWICE, load_yaml, twice, unrepeated
 from skill_learner.skills.validation import NULL_TEXTS, description_faults, name_faults
 
 READ_CAP = 2 * 1024 * 1024
 """Bytes above which a SKILL.md is not read; the largest real one seen has one megabyte."""
 
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9-]*")
-_ANCHOR_VALUE = re.compile(r"^\w[\w.-]*:[ \t]+&", re.MULTILINE)
 _REFERENCE = re.compile(r"[ \t]*(?:&\S|\*[\w.-]+\s*$)")
 _NOT_UTF_8 = "bytes that are not UTF-8"
-_TWICE = "occurs twice; the last counts"
 _SKIPPED = "not YAML, skipped"
 _NO_MAP = "is not a map of keys"
 _ANCHOR = "is a YAML anchor or alias, which is not read"
-_LOSSES = (_NOT_UTF_8, _TWICE, _SKIPPED, _NO_MAP, _ANCHOR)
+_LOSSES = (_NOT_UTF_8, TWICE, _SKIPPED, _NO_MAP, _ANCHOR)
 _WRITTEN_KEYS = frozenset({"name", "description", "license", "metadata"})
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _METADATA_KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -173,12 +171,10 @@ def _read_fields(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
     canonical = read_canonical(front)
     if canonical is not None:
         return canonical, ()
-    warnings = tuple(f"key {key!r} {_TWICE}" for key in duplicate_keys(front))
     try:
-        loaded = _load_yaml(front)
+        loaded, warnings = load_yaml(front, first_line)
     except ValueError:
-        fields, repairs = _read_by_key(front, first_line, path)
-        return fields, warnings + repairs
+        return _read_by_key(front, first_line, path)
     if loaded is None:
         return {}, (*warnings, "the front matter is empty")
     if not isinstance(loaded, dict):
@@ -193,27 +189,6 @@ def _further(fields: Mapping[str, Any], front: str) -> dict[str, str]:
     return {b.key: b.source for b in blocks if b.key in fields and b.key not in _WRITTEN_KEYS}
 
 
-def _load_yaml(text: str) -> Any:
-    """YAML with every scalar as its own text. Anchors and aliases are refused: a few lines of them
-    expand to gigabytes, and in real files they are plain `&` and `*`. ValueError for all faults."""
-    import yaml
-    from frontmatter.default_handlers import YAMLHandler
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        if _ANCHOR_VALUE.search(text) or ("*" in text and "&" in text and _has_alias(text, loader)):
-            raise ValueError("anchors and aliases are not read")
-        return YAMLHandler().load(text, Loader=loader)
-    except (yaml.YAMLError, RecursionError, TypeError) as error:
-        raise ValueError(str(error)) from error
-
-
-def _has_alias(text: str, loader: Any) -> bool:
-    import yaml
-
-    return any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader))
-
-
 def _read_by_key(front: str, first_line: int, path: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Each top-level key on its own; a value that is not YAML is taken as text."""
     blocks, stray = key_blocks(front, first_line)
@@ -225,7 +200,10 @@ def _read_by_key(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
     warnings = [f"line {number}: {_SKIPPED}" for number in stray]
     fields: dict[str, Any] = {}
     for block in blocks:
-        fields[block.key], fault = _read_block(block)
+        if block.key in fields:
+            warnings.append(twice(block.key, block.line))
+        fields[block.key], fault, repeated = _read_block(block)
+        warnings += repeated
         if fault and _REFERENCE.match(block.value):
             warnings.append(f"line {block.line}: {block.key} {_ANCHOR}")
         elif fault:
@@ -233,18 +211,19 @@ def _read_by_key(front: str, first_line: int, path: str) -> tuple[dict[str, Any]
     return fields, tuple(warnings)
 
 
-def _read_block(block: KeyBlock) -> tuple[Any, bool]:
-    """A value's YAML, else its JSON (libyaml refuses some of JSON's escapes), else its text."""
+def _read_block(block: KeyBlock) -> tuple[Any, bool, tuple[str, ...]]:
+    """A value's YAML, else its JSON (libyaml refuses some of JSON's escapes), else its text;
+    whether it is that; and notes of keys that stand twice."""
     try:
-        loaded = _load_yaml(block.source)
+        loaded, repeated = load_yaml(block.source, block.line)
     except ValueError:
         try:
-            return json.loads(block.value), False
+            return json.loads(block.value, object_pairs_hook=unrepeated), False, ()
         except (ValueError, RecursionError):
-            return plain_text(block.value), True
+            return plain_text(block.value), True, ()
     if isinstance(loaded, dict) and len(loaded) == 1:
-        return next(iter(loaded.values())), False
-    return plain_text(block.value), True
+        return next(iter(loaded.values())), False, repeated
+    return plain_text(block.value), True, ()
 
 
 def _assemble(

@@ -156,8 +156,9 @@ def is_our_form(data: bytes, name: str) -> bool:
     if _OUR_ORIGIN.encode() not in data:  # of many files, few need be parsed
         return False
     parsed = parse(data)
-    own = _OUR_ORIGIN in parsed.metadata and parsed.name == name
-    return own and set(parsed.fields) <= {"name", "description", "license", "metadata"}
+    if parsed.lost or _OUR_ORIGIN not in parsed.metadata or parsed.name != name:
+        return False
+    return set(parsed.fields) <= {"name", "description", "license", "metadata"}
 
 
 def free_name(folder: SkillFolder, slug: str, project_slug: str) -> str:

@@ -139,6 +139,23 @@ def test_dry_run_writes_nothing(run: Run, hermetic_home: Path) -> None:
     assert not (hermetic_home / ".skill_learner").exists()
 
 
+def test_a_key_that_stands_twice_is_told_and_never_rewritten_away(
+    run: Run, run_json: RunJson, add_skill: Add
+) -> None:
+    """Else the next change of a skill in our form would write it anew, without one of the two."""
+    ours = Path(add_skill("build-site").path).read_text(encoding="utf-8")
+    doubled = ours.replace("metadata:\n", "metadata:\n  owner: ops\n  owner: web\n")
+    assert doubled != ours
+    twice = "line 6: key 'metadata.owner' occurs twice; the last counts, so take the other out"
+    text = json.dumps(document("other-site", **{"SKILL.md": doubled.replace("build-", "other-")}))
+    (told,) = json.loads(run("import", "-", "--json", stdin=text).stdout)
+    assert twice in told["detail"]
+    assert twice in run_json("show", "other-site")["warnings"]
+    file = Path(run_json("show", "other-site")["path"])
+    run("move", "other-site", "--scope", "user")
+    assert file.read_text(encoding="utf-8").count("owner:") == 2
+
+
 def test_user_wide_import(run: Run, run_json: RunJson) -> None:
     run("import", "--user", "-", stdin=json.dumps(document()))
     assert run_json("show", "build-site")["scope"] == "user"

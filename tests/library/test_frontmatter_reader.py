@@ -103,7 +103,30 @@ def test_front_matter_below_something_else_is_named() -> None:
 def test_duplicate_keys_warn_and_the_last_counts() -> None:
     parsed = read("---\nname: x\ndescription: a\ndescription: b\n---\nb\n")
     assert parsed.description == "b"
-    assert any("'description' occurs twice" in warning for warning in parsed.warnings)
+    assert parsed.lost == [
+        "line 4: key 'description' occurs twice; the last counts, so take the other out"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ("\n  owner: a\n  owner: b", "line 6: key 'metadata.owner' occurs twice"),
+        ('\n  owner: "a"\n  "owner": "b"', "line 6: key 'metadata.owner' occurs twice"),
+        (" {owner: a, owner: b}", "line 4: key 'metadata.owner' occurs twice"),
+        (' {"owner": "\\ud83d\\ude00", "owner": "b"}', "metadata is not a map of keys"),
+        ("\n  a:\n    b: 1\n    b: 2", "line 7: key 'metadata.a.b' occurs twice"),
+        ("\n  a:\n  - {b: 1, b: 2}", "line 6: key 'metadata.a.b' occurs twice"),
+        ("\n  owner: a\n  owner: b\nnote: a: b", "line 6: key 'metadata.owner' occurs twice"),
+        (" {}\nmetadata:\n  owner: b\nnote: a: b", "line 5: key 'metadata' occurs twice"),
+        ("\n  a: {b: 1}\n  c: {b: 2}\nhooks: {x: 1, x: 2}", ""),
+    ],
+)
+def test_a_key_that_stands_twice_in_metadata_is_told_with_its_line(
+    metadata: str, told: str
+) -> None:
+    parsed = read(f"---\nname: x\ndescription: d\nmetadata:{metadata}\n---\nb\n")
+    assert [note for note in parsed.lost if note.startswith(told)] if told else not parsed.lost
 
 
 def test_dashes_in_values_and_rules_in_the_body_do_not_cut() -> None:

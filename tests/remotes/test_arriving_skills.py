@@ -138,7 +138,11 @@ USE = "description: Use when it fails."
     ("files", "reason"),
     [
         (by_hand(USE, "Do caf\xe9.\n".encode("latin-1")), "line 4: bytes that are not UTF-8"),
-        (by_hand(f"{USE}\n{USE}"), "'description' occurs twice"),
+        (by_hand(f"{USE}\n{USE}"), "line 3: key 'description' occurs twice"),
+        (
+            by_hand(f"{USE}\nmetadata:\n  a: b\n  a: c"),
+            "line 5: key 'metadata.a' occurs twice; the last counts, so take the other out",
+        ),
         (by_hand("description: &d Use when it fails."), "line 2: description is a YAML anchor"),
         (by_hand(f"{USE}\nmetadata: &m\n  a: b"), "line 3: metadata is a YAML anchor"),
         (by_hand(f"name: &n deploy\n{USE}\nlicense: *n"), "line 4: license is a YAML anchor"),
