@@ -1,7 +1,7 @@
 """Settings: their names, defaults and checks, and where a value may come from.
 
 Precedence, strongest first: arguments, environment (`SKILL_LEARNER_<KEY>`), the project's
-`skill-learner.yaml` (only keys that can neither run a program, send data nor choose a path), the
+`skill-learner.yaml` (of one that is not trusted only what costs no more: `config_project`), the
 user's `skill-learner.yaml`, defaults.
 """
 
@@ -12,7 +12,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from skill_learner.config_values import absolute_path, checked_value, located_command, shown
+from skill_learner.config_file import (
+    FILE_NAME,
+    lines_of_keys,
+    parse_settings,
+    settings_bytes,
+    user_settings_file,
+)
+from skill_learner.config_values import (
+    checked_path,
+    checked_value,
+    located_command,
+    nearest,
+    require_mapping,
+    unknown_key,
+)
 from skill_learner.errors import ConfigError
 from skill_learner.paths import StatePaths, default_state_dir
 
@@ -22,24 +36,8 @@ if TYPE_CHECKING:
 
     from skill_learner.privacy import PrivacyRules
 
-FILE_NAME = "skill-learner.yaml"
 ENV_PREFIX = "SKILL_LEARNER_"
-
-PROJECT_KEYS = frozenset(
-    {
-        "nudge_interval",
-        "review_when",
-        "digest_tokens",
-        "index_tokens",
-        "semantic_top_k",
-        "semantic_threshold",
-    }
-)
-"""Keys a project's own file may set: a cloned repository brings that file with it. Those by which a
-review would send more than the user's own settings have it send count only below these."""
-
-_EAGERNESS = ("signal", "", "always")
-"""Values of `review_when`: the later, the more is sent."""
+__all__ = ["ENV_PREFIX", "FILE_NAME", "SkillLearnerConfig", "user_settings_file"]
 
 _SWITCHES = frozenset(
     {"REVIEW", "DEBUG", "SHARED", "CLAUDE", "CLIENT_TESTS", "TEST_VENV", "CLAUDE_BINARY"}
@@ -72,8 +70,7 @@ class _PathSetting:
 
     def __set__(self, instance: SkillLearnerConfig, value: str | os.PathLike[str]) -> None:
         if value is not _UNSET:
-            _require_path(self._slot[1:], value, "argument")
-            value = absolute_path(value, _HERE)
+            value = checked_path(self._slot[1:], value, "argument", _HERE)
         instance.__dict__[self._slot] = value
 
 
@@ -189,18 +186,14 @@ class SkillLearnerConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SkillLearnerConfig:
         """From plain values; relative paths count from the current folder."""
-        if not isinstance(values, Mapping):
-            raise ConfigError(
-                f"settings must be a SkillLearnerConfig or a mapping, not {shown(values)}",
-                "a settings file is read by `SkillLearnerConfig.from_yaml`",
-            )
+        require_mapping(values)
         return cls(**_converted(values, "argument", _HERE))
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> SkillLearnerConfig:
         """From a YAML file; relative paths in it count from the file's folder."""
         file = Path(path)
-        return cls(**_of_file(file, _settings_bytes(file)))
+        return cls(**_of_file(file, settings_bytes(file)))
 
     @classmethod
     def from_env(
@@ -223,7 +216,7 @@ class SkillLearnerConfig:
         layers: list[tuple[str, dict[str, Any]]] = []
         user_file = user_settings_file()
         if user_file.is_file():
-            given = _of_file(user_file, _settings_bytes(user_file))
+            given = _of_file(user_file, settings_bytes(user_file))
             layers.append((f"file {user_file}", given))
         environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
         layers.append(("environment", environment))
@@ -231,7 +224,10 @@ class SkillLearnerConfig:
         project_file = project_dir / FILE_NAME if project_dir is not None else None
         if project_file is not None and project_file.is_file():
             mine = cls(**{key: value for _, layer in layers for key, value in layer.items()})
-            given = _of_project(project_file, mine, warnings)
+            from skill_learner.config_project import counting
+
+            data = settings_bytes(project_file)
+            given, warnings = counting(project_file, data, _of_file(project_file, data), mine)
             layers.insert(-2, (f"file {project_file}", given))
         merged: dict[str, Any] = {}
         origins = dict.fromkeys(_kinds(), "default")
@@ -247,161 +243,16 @@ class SkillLearnerConfig:
         return config
 
 
-def user_settings_file() -> Path:
-    """Where the user's own settings are looked for."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("skill-learner", appauthor=False)) / FILE_NAME
-
-
-def write_hook_conf(
-    config: SkillLearnerConfig, project_intervals: Mapping[str, int] | None = None
-) -> None:
-    """Tell the hooks, which read no YAML, the settings they need; only when they changed.
-
-    Give it the user's own settings, not a project's: the file serves every project.
-    project_intervals: `nudge_interval` of projects that set one of their own, by project key.
-    """
-    from skill_learner.files import atomic_write, ensure_private_dir
-    from skill_learner.pause import paused_until
-
-    ignored = config.privacy.hook_lines()
-    lines = [
-        f"nudge_interval={config.nudge_interval}",
-        f"payload_cap={config.payload_cap}",
-        f"off={int(config.off)}",
-        f"inject={config.inject}",
-        *_library_lines(config),
-        f"paused_until={paused_until(config.paths)}",
-        f"ignores={len(ignored)}",
-        *ignored,
-        *(f"nudge_interval.{key}={n}" for key, n in sorted((project_intervals or {}).items())),
-    ]
-    text = os.fsencode("\n".join(lines) + "\n")
-    target = config.paths.hook_conf
-    try:
-        if target.read_bytes() == text:
-            return
-    except OSError:
-        pass
-    ensure_private_dir(target.parent)
-    atomic_write(target, text, 0o600)
-
-
-def _library_lines(config: SkillLearnerConfig) -> list[str]:
-    """Where library and index are, when they are not where a hook would look."""
-    if config.skills_dir == config.state_dir / "skills":
-        return []
-    return [f"skills={config.skills_dir}", f"index={config.index_db}"]
-
-
-def read_settings_file(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML settings file; an empty file is an empty mapping."""
-    return parse_settings(_settings_bytes(path), path)
-
-
-def _settings_bytes(path: Path) -> bytes:
-    from skill_learner.files import read_plain
-
-    try:
-        return read_plain(path)
-    except OSError as problem:
-        raise ConfigError(f"{path}: cannot be read: {problem}") from problem
-
-
-def parse_settings(data: bytes, path: Path) -> dict[str, Any]:
-    """The mapping in the bytes of a settings file; `path` is for messages."""
-    import yaml
-
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise ConfigError(f"{path}: cannot be read: {problem}") from problem
-    try:
-        loaded = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark or problem.context_mark
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise ConfigError(
-            f"{path}{place}: not valid YAML: {problem.problem or problem.context}",
-            "correct that line; nothing of the file was used",
-        ) from problem
-    except RecursionError:
-        raise ConfigError(
-            f"{path}: not valid YAML: nested too deeply", "write plain `key: value` lines"
-        ) from None
-    except Exception as problem:  # for a value that is none of its kind, whatever its reader raises
-        place = f":{_line_of_fault(text)}"
-        raise ConfigError(
-            f"{path}{place}: not valid YAML: {problem}",
-            "correct that line, or put its value into quotes; nothing of the file was used",
-        ) from problem
-    if loaded is None:
-        return {}
-    if not isinstance(loaded, dict):
-        raise ConfigError(
-            f"{path}:1: expected `key: value` lines, found a {type(loaded).__name__}",
-            "write for example `nudge_interval: 10`",
-        )
-    _refuse_keys_told_twice(text, path)
-    # YAML 1.1 takes the bare word `off` for false
-    return {"off" if key is False else str(key): value for key, value in loaded.items()}
-
-
-def _refuse_keys_told_twice(text: str, path: Path) -> None:
-    """YAML lets the last one win without a word."""
-    import yaml
-
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    mappings = [root] if isinstance(root, yaml.MappingNode) else []
-    for mapping in mappings:  # grows by the mappings in it
-        lines: dict[str, int] = {}
-        for key, value in mapping.value:
-            name, line = str(key.value), key.start_mark.line + 1
-            if name in lines:
-                raise ConfigError(
-                    f"{path}:{line}: the key `{name}` stands in line {lines[name]} already",
-                    "keep one of them; nothing of the file was used",
-                )
-            lines[name] = line
-            if isinstance(value, yaml.MappingNode) and value not in mappings:
-                mappings.append(value)
-
-
-def _line_of_fault(text: str) -> int:
-    """The line of the key whose value reads as a date, a number or the like and is none."""
-    import yaml
-
-    try:
-        mapping = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        return 1
-    for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
-        try:
-            yaml.SafeLoader("").construct_document(value)
-        except Exception:
-            return int(key.start_mark.line) + 1
-    return 1
-
-
 def _of_file(file: Path, data: bytes) -> dict[str, Any]:
     """What a settings file that holds these bytes sets; an error names the line of the key."""
     values, base = parse_settings(data, file), file.resolve().parent
     try:
         return _converted(values, str(file), base)
     except ConfigError:
-        lines = _lines_of_keys(data)
+        lines = lines_of_keys(data)
         for key, value in values.items():
             _converted({key: value}, f"{file}:{lines.get(key, 1)}", base)
         raise
-
-
-def _lines_of_keys(data: bytes) -> dict[str, int]:
-    import yaml
-
-    mapping = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
-    keys = [key for key, _ in mapping.value] if isinstance(mapping, yaml.MappingNode) else []
-    return {str(key.value): key.start_mark.line + 1 for key in keys}
 
 
 def _kinds() -> dict[str, str]:
@@ -419,39 +270,14 @@ def _converted(values: Mapping[str, Any], source: str, base: Path) -> dict[str, 
     result: dict[str, Any] = {}
     for key, value in values.items():
         if key not in kinds:
-            raise _unknown_key(str(key), source)
+            raise unknown_key(str(key), source, kinds)
         if kinds[key] == "path":
-            _require_path(key, value, source)
-            result[key] = absolute_path(value, base)
+            result[key] = checked_path(key, value, source, base)
         else:
             result[key] = checked_value(key, kinds[key], value, source)
     if result.get("command"):
         result["command"] = located_command(result["command"], base)
     return result
-
-
-def _require_path(key: str, value: object, source: str) -> None:
-    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(path, str) or not path or "\0" in path:
-        raise ConfigError(f"{source}: {key} must be a path, not {shown(value)}")
-    if path.startswith("~") and os.path.expanduser(path) == path:
-        raise ConfigError(
-            f"{source}: {key} is {shown(path)}, and there is no such user",
-            f"write ./{path} for a folder of that name",
-        )
-
-
-def _unknown_key(key: str, source: str) -> ConfigError:
-    near = _nearest(key)
-    hint = f"did you mean `{near}`?" if near else "known keys: " + ", ".join(_kinds())
-    return ConfigError(f"{source}: unknown key `{key}`", hint)
-
-
-def _nearest(key: str, likeness: float = 0.75) -> str:
-    import difflib
-
-    found = difflib.get_close_matches(key.lower().replace("-", "_"), _kinds(), n=1, cutoff=likeness)
-    return found[0] if found else ""
 
 
 def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -464,44 +290,9 @@ def _from_environment(prefix: str, environ: Mapping[str, str]) -> dict[str, Any]
         if key in kinds:
             if environ[name]:  # an empty variable counts as unset
                 result.update(_converted({key: environ[name]}, name, _HERE))
-        elif near := _nearest(key, likeness=0.85):
+        elif near := nearest(key, kinds, likeness=0.85):
             raise ConfigError(
                 f"environment: unknown setting {name}",
                 f"did you mean {prefix}{near.upper()}?",
             )
     return result
-
-
-def needing_trust(values: Mapping[str, Any], mine: SkillLearnerConfig) -> list[str]:
-    """Which of a project's settings count only while the user trusts its file. mine: what is set
-    without that file."""
-    return sorted(
-        key
-        for key, value in values.items()
-        if key not in PROJECT_KEYS or _sends_more(key, value, mine)
-    )
-
-
-def _sends_more(key: str, value: Any, mine: SkillLearnerConfig) -> bool:
-    if key == "review_when":
-        return _EAGERNESS.index(value) > _EAGERNESS.index(mine.review_when)
-    return key == "digest_tokens" and bool(value > mine.digest_tokens)
-
-
-def _of_project(file: Path, mine: SkillLearnerConfig, warnings: list[str]) -> dict[str, Any]:
-    """What a project's file sets: everything when the user trusts it, else harmless keys."""
-    from skill_learner.config_trust import is_trusted
-
-    data = _settings_bytes(file)
-    converted = _of_file(file, data)
-    guarded = needing_trust(converted, mine)
-    if not guarded or is_trusted(mine.state_dir, file, data):
-        return converted
-    for key in guarded:
-        del converted[key]
-        more = ", where it would have reviews send more than yours" if key in PROJECT_KEYS else ""
-        warnings.append(
-            f"{file}: `{key}` is ignored in a project's file{more}; set it in "
-            f"{user_settings_file()}, or look at the file and run `skill-learner trust`"
-        )
-    return converted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from skill_learner.errors import ConfigError
@@ -50,6 +50,42 @@ WORDS = "tuple[str, ...]"
 def absolute_path(value: str | os.PathLike[str], base: Path) -> Path:
     """`~` expanded, relative to `base`, without `..`; the path need not exist."""
     return Path(os.path.abspath(base / os.path.expanduser(value)))
+
+
+def require_mapping(values: object) -> None:
+    """ConfigError for settings that a Python program gave as something else."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(
+            f"settings must be a SkillLearnerConfig or a mapping, not {shown(values)}",
+            "a settings file is read by `SkillLearnerConfig.from_yaml`",
+        )
+
+
+def checked_path(key: str, value: Any, source: str, base: Path) -> Path:
+    """`value` as an absolute path, counted from `base`; ConfigError names `source` and key."""
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise ConfigError(f"{source}: {key} must be a path, not {shown(value)}")
+    if path.startswith("~") and os.path.expanduser(path) == path:
+        raise ConfigError(
+            f"{source}: {key} is {shown(path)}, and there is no such user",
+            f"write ./{path} for a folder of that name",
+        )
+    return absolute_path(path, base)
+
+
+def unknown_key(key: str, source: str, known: Collection[str]) -> ConfigError:
+    near = nearest(key, known)
+    hint = f"did you mean `{near}`?" if near else "known keys: " + ", ".join(known)
+    return ConfigError(f"{source}: unknown key `{key}`", hint)
+
+
+def nearest(key: str, known: Iterable[str], likeness: float = 0.75) -> str:
+    """The known key that was meant by one that is not known; "" when none is near."""
+    import difflib
+
+    found = difflib.get_close_matches(key.lower().replace("-", "_"), known, n=1, cutoff=likeness)
+    return found[0] if found else ""
 
 
 def located_command(command: str, base: Path) -> str:

@@ -18,7 +18,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 300
 LONGER_MODULES: dict[str, str] = {
     "models.py": "the records that all layers share, without behaviour",
-    "config.py": "one table of keys, with the sources they come from",
     "engine.py": "one class: the documented methods, each with its contract",
     "skills/library.py": "the one door through which a library changes",
     "targets/codex.py": "an editor is one module; this one is asked what it trusts",
@@ -77,7 +76,7 @@ def test_click_stays_in_the_command_line() -> None:
 
 def test_yaml_is_read_in_two_places() -> None:
     users = {relative(p) for p in MODULES if imported(p) & {"yaml", "frontmatter"}}
-    assert users <= {"skills/front_matter_yaml.py", "config.py"}
+    assert users <= {"skills/front_matter_yaml.py", "config_file.py"}
 
 
 PRINTS = {"print", "sys.stdout.write", "sys.stderr.write", "click.echo"}

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from skill_learner.cli.output import warn
-from skill_learner.config import ENV_PREFIX, FILE_NAME, SkillLearnerConfig, write_hook_conf
+from skill_learner.config import ENV_PREFIX, FILE_NAME, SkillLearnerConfig
 from skill_learner.errors import ConfigError
+from skill_learner.hook_conf import write_hook_conf
 from skill_learner.state_format import open_state
 from skill_learner.targets import TARGETS
 

@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skill_learner.config import (
-    PROJECT_KEYS,
-    SkillLearnerConfig,
-    user_settings_file,
-    write_hook_conf,
-)
+from skill_learner.config import SkillLearnerConfig, user_settings_file
+from skill_learner.config_project import PROJECT_KEYS
 from skill_learner.errors import ConfigError
+from skill_learner.hook_conf import write_hook_conf
 from skill_learner.providers import PROVIDERS
 
 PROMISED = {
@@ -228,7 +225,7 @@ def test_no_value_of_any_key_is_more_than_a_fault_in_words(key: str) -> None:
 def test_sources_in_their_order_with_their_origins(tmp_path: Path) -> None:
     mine = user_file("nudge_interval: 2\nindex_tokens: 200\nprovider: offline\ndaily_reviews: 2\n")
     theirs = tmp_path / "skill-learner.yaml"
-    theirs.write_text("nudge_interval: 3\nindex_tokens: 300\nsemantic_top_k: 3\n", encoding="utf-8")
+    theirs.write_text("nudge_interval: 3\nindex_tokens: 100\nsemantic_top_k: 3\n", encoding="utf-8")
     config = SkillLearnerConfig.load(
         tmp_path,
         environ={"SKILL_LEARNER_INDEX_TOKENS": "400", "SKILL_LEARNER_DAILY_REVIEWS": "4"},
@@ -246,12 +243,12 @@ def test_sources_in_their_order_with_their_origins(tmp_path: Path) -> None:
 def test_a_cloned_repository_cannot_run_send_or_write(tmp_path: Path) -> None:
     (tmp_path / "skill-learner.yaml").write_text(
         "provider: command\ncommand: touch /tmp/owned\nskills_dir: /tmp\nstate_dir: /tmp\n"
-        "base_url: http://evil.invalid\ndaily_tokens: 1000000000\nnudge_interval: 4\n",
+        "base_url: http://evil.invalid\ndaily_tokens: 1000000000\nnudge_interval: 40\n",
         encoding="utf-8",
     )
     config = SkillLearnerConfig.load(tmp_path, environ={})
     plain = SkillLearnerConfig()
-    assert config.nudge_interval == 4
+    assert config.nudge_interval == 40
     assert dataclasses.replace(config, nudge_interval=plain.nudge_interval) == plain
     ignored = {warning.split("`")[1] for warning in config.warnings}
     assert ignored == {
@@ -274,6 +271,7 @@ def test_safe_keys_choose_no_path_program_or_receiver() -> None:
         "base_url",
         "daily_reviews",
         "daily_tokens",
+        "digest_tokens",
         "approval",
         "off",
     }

@@ -52,13 +52,19 @@ def test_init_twice_is_init_once(run: Run, project: Path) -> None:
 
 
 def test_hooks_are_told_a_projects_own_interval(run: Run, project: Path, add_skill: Add) -> None:
-    (project / "skill-learner.yaml").write_text("nudge_interval: 4\n")
+    (project / "skill-learner.yaml").write_text("nudge_interval: 40\n")
     run("init", "--target", "claude-code")
     key = add_skill("any").scope
     conf = SkillLearnerConfig.load().paths.hook_conf
     lines = conf.read_text().splitlines()
     assert "nudge_interval=10" in lines
-    assert f"nudge_interval.{key}=4" in lines
+    assert f"nudge_interval.{key}=40" in lines
+    (project / "skill-learner.yaml").write_text("nudge_interval: 1\n")  # every call a review
+    run("list")
+    assert f"nudge_interval.{key}" not in conf.read_text()
+    run("trust", "--yes")
+    run("list")
+    assert f"nudge_interval.{key}=1" in conf.read_text().splitlines()
     (project / "skill-learner.yaml").write_text("nudge_interval: [\n")
     run("list")
     assert f"nudge_interval.{key}" not in conf.read_text()

@@ -211,7 +211,7 @@ def test_config_shows_origins(run: Run, run_json: RunJson, monkeypatch: pytest.M
 
 
 def test_a_project_file_cannot_choose_a_program(run: Run, project: Path) -> None:
-    (project / "skill-learner.yaml").write_text("command: sh -c evil\nnudge_interval: 4\n")
+    (project / "skill-learner.yaml").write_text("command: sh -c evil\nnudge_interval: 40\n")
     result = run("config")
     assert "`command` is ignored" in result.stderr
     assert "evil" not in result.stdout

@@ -18,14 +18,14 @@ Run = Callable[..., Result]
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cloned"
     folder.mkdir()
-    (folder / FILE_NAME).write_text("provider: command\ncommand: ./review.sh\nnudge_interval: 3\n")
+    (folder / FILE_NAME).write_text("provider: command\ncommand: ./review.sh\nnudge_interval: 30\n")
     monkeypatch.chdir(folder)
     return folder
 
 
 def test_untrusted_keys_are_ignored_with_a_warning(project: Path) -> None:
     config = SkillLearnerConfig.load(project)
-    assert (config.provider, config.command, config.nudge_interval) == ("auto", "", 3)
+    assert (config.provider, config.command, config.nudge_interval) == ("auto", "", 30)
     assert len(config.warnings) == 2
     assert "skill-learner trust" in config.warnings[0]
 
@@ -81,16 +81,23 @@ def test_a_broken_file_names_line_and_column(project: Path, run: Run) -> None:
     ("mine", "theirs", "kept"),
     [
         ("", "digest_tokens: 9000000", False),
-        ("digest_tokens: 1000", "digest_tokens: 1001", False),
-        ("", "digest_tokens: 24000", True),
-        ("digest_tokens: 50000", "digest_tokens: 40000", True),
+        ("digest_tokens: 50000", "digest_tokens: 40000", False),
+        ("", "nudge_interval: 9", False),
+        ("nudge_interval: 2", "nudge_interval: 3", True),
+        ("", "nudge_interval: 10", True),
+        ("", "index_tokens: 1501", False),
+        ("", "index_tokens: 1499", True),
+        ("", "semantic_top_k: 6", False),
+        ("semantic_top_k: 7", "semantic_top_k: 6", True),
+        ("", "semantic_threshold: 0.2", False),
+        ("", "semantic_threshold: 0.4", True),
         ("", "review_when: always", False),
         ("review_when: signal", "review_when: ''", False),
         ("review_when: always", "review_when: always", True),
         ("", "review_when: signal", True),
     ],
 )
-def test_a_project_has_reviews_send_less_but_more_only_with_trust(
+def test_a_project_may_cost_less_but_more_only_with_trust(
     mine: str, theirs: str, kept: bool, project: Path, run: Run
 ) -> None:
     user_settings_file().parent.mkdir(parents=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from skill_learner.config import PROJECT_KEYS, SkillLearnerConfig
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.config_project import PROJECT_KEYS
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROW = re.compile(r"^\| `(\w+)` \|(.*?)\|(.*)\|$", re.MULTILINE)

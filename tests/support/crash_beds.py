@@ -23,7 +23,8 @@ from typing import Any
 from dying import HOOK_PREFIX, killed_at, run_child, steps_of, was_killed
 from hook_sandbox import SESSION, HookSandbox
 
-from skill_learner.config import SkillLearnerConfig, write_hook_conf
+from skill_learner.config import SkillLearnerConfig
+from skill_learner.hook_conf import write_hook_conf
 from skill_learner.install.installer import install, uninstall
 from skill_learner.jobs import JobStore
 from skill_learner.journal import journal_path, read_journal
