@@ -101,6 +101,16 @@ def note_published(config: SkillLearnerConfig) -> None:
         state.close()
 
 
+def propose_again(config: SkillLearnerConfig, settings: RemoteSettings) -> None:
+    """The next sync with a remote proposes what people there declined once more."""
+    from skill_learner.remotes import proposals
+    from skill_learner.remotes.sync_state import SyncState
+
+    state = SyncState(config.library_paths.remotes_db, settings.name)
+    proposals.propose_again(state)
+    state.close()
+
+
 def build_fleet(config: SkillLearnerConfig) -> Fleet | None:
     """What the workers of one PostgreSQL library share; None without a remote of that kind that
     this machine may write to."""

@@ -12,6 +12,7 @@ from skill_learner.cli.publishing import publish_scope
 from skill_learner.cli.settings import load
 from skill_learner.config import SkillLearnerConfig
 from skill_learner.errors import RemoteError, SkillLearnerError
+from skill_learner.remote_wiring import propose_again
 from skill_learner.remotes.settings import RemoteSettings, remote_settings, settings_of
 from skill_learner.remotes.sync import SyncReport
 
@@ -23,9 +24,15 @@ from skill_learner.remotes.sync import SyncReport
 )
 @click.option("--take", metavar="SKILL", help="Of two versions that wait, take the remote's.")
 @click.option("--keep", metavar="SKILL", help="Of two versions that wait, keep this machine's.")
+@click.option("--again", is_flag=True, help="Propose once more what people there declined.")
 @json_option
 def command(
-    name: str | None, dry_run: bool, take: str | None, keep: str | None, as_json: bool
+    name: str | None,
+    dry_run: bool,
+    take: str | None,
+    keep: str | None,
+    again: bool,
+    as_json: bool,
 ) -> None:
     """Sync with the remote NAME, or with all. Everything else goes on when one is unreachable."""
     config = load()
@@ -37,6 +44,11 @@ def command(
             raise click.UsageError("--dry-run writes nothing, --take and --keep decide: choose one")
         _settle(config, chosen, take, keep)
         return
+    if again:
+        if dry_run:
+            raise click.UsageError("--dry-run proposes nothing, --again does: choose one")
+        for settings in chosen:
+            propose_again(config, settings)
     with progress("syncing") as step:
         reports = [_one(config, settings, dry_run, step) for settings in chosen]
     if any(report.unpublished for report in reports):

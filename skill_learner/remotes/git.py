@@ -121,8 +121,13 @@ class GitRemote:
             return Pushed(raced=True, busy=f"{self._address} took no push: {refusal}")
         if refusal.is_fault_there:
             raise RemoteUnavailableError(f"{self._address} could not take the push: {refusal}")
-        proposed = self._to.propose(commit, refusal)
-        return Pushed(proposed=proposed, raced=not proposed)
+        branch, proposed = self._to.propose(commit, refusal)
+        return Pushed(proposed=proposed, place=branch, raced=not proposed)
+
+    def waits_at(self, place: str) -> bool:
+        ref = f"refs/heads/{place}"
+        there = self._refs_there(ref, self._ref)
+        return ref in there or there.get(self._ref, "") != self._head
 
     def close(self) -> None:
         """Nothing stays open between calls."""
@@ -132,8 +137,11 @@ class GitRemote:
     def _remote_head(self) -> str:
         """The commit the branch stands at, "" for none: one question, nothing is fetched."""
         git_copy.ensure(self._git)
+        return self._refs_there(self._ref).get(self._ref, "")
+
+    def _refs_there(self, *refs: str) -> dict[str, str]:
         try:
-            return self._git.refs_there(self._address, self._ref).get(self._ref, "")
+            return self._git.refs_there(self._address, *refs)
         except GitFailedError as error:
             raise RemoteUnavailableError(
                 f"{self._address} cannot be reached: {error.told}",

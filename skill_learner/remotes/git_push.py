@@ -82,20 +82,21 @@ class GitPush:
             ) from error
         return None
 
-    def propose(self, commit: str, why: Refusal) -> str:
-        """Push to a branch of this machine's own, for a person to merge; where that is, in words,
-        or "" when somebody else wrote there meanwhile. why: the team's branch did not take it."""
+    def propose(self, commit: str, why: Refusal) -> tuple[str, str]:
+        """Push to a branch of this machine's own, for a person to merge; the branch, and where that
+        is in words, both "" when somebody else wrote there meanwhile. why: the team's branch did
+        not take it."""
         branch, there = self._free_branch()
         refusal = self.send(commit, branch, over=there)
         if refusal is not None and refusal.is_race:
-            return ""
+            return "", ""
         if refusal is not None:
             raise RemoteError(
                 f"{self._address} takes neither {self._branch} ({why}) nor {branch} ({refusal})"
             )
         self._git.run("update-ref", f"{_PROPOSED}{branch}", commit)
         compare = compare_line(self._address, self._branch, branch)
-        return f"{self._branch} is protected; proposed on branch {branch}: {compare}"
+        return branch, f"{self._branch} is protected; proposed on branch {branch}: {compare}"
 
     def _free_branch(self) -> tuple[str, str]:
         """A branch of our own, and the commit that it stands at, "" for none. One that somebody

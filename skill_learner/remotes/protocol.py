@@ -56,7 +56,8 @@ class OutgoingSkill:
 class Pushed:
     """What became of a push. accepted: names with their new tokens. refused: names whose version
     there was another than expected. raced: somebody else wrote meanwhile; pull, and push again.
-    proposed: where the changes wait for a person instead, in words ("" = they are in force).
+    proposed: where the changes wait for a person instead, in words ("" = they are in force); place:
+    the same for `ProposingRemote.waits_at`.
     cursor: the one to pull from next, when it is another than the last pull's; else "". busy: with
     raced, in words, when somebody holds what must be written, and has not written yet."""
 
@@ -64,6 +65,7 @@ class Pushed:
     refused: Sequence[str] = ()
     raced: bool = False
     proposed: str = ""
+    place: str = ""
     cursor: str = ""
     busy: str = ""
 
@@ -97,6 +99,15 @@ class HintingRemote(Protocol):
 
     def wait(self, seconds: float) -> bool:
         """Wait for word of a change; whether it came."""
+
+
+@runtime_checkable
+class ProposingRemote(Protocol):
+    """A remote where changes may have to wait for a person."""
+
+    def waits_at(self, place: str) -> bool:
+        """Whether a proposal is there still; True, too, where something changed since the last
+        pull, by which it may have come into force."""
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from skill_learner.remotes.home_skills import HomeSkills
 from skill_learner.remotes.outcomes import Outcome
 from skill_learner.remotes.outgoing import Collected, Leaving, own_counters
 from skill_learner.remotes.packed_skill import unpack
+from skill_learner.remotes.proposals import Proposals
 from skill_learner.remotes.protocol import CounterKey, Pushed, Remote, RemoteSkill
 from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import SharedSkill, read_shared
@@ -55,6 +56,7 @@ class Sending:
         self._homes = homes
         self._state = state
         self._uses = uses
+        self._proposals = Proposals(remote, state, settings.name)
         self._in_vain: set[tuple[str, str]] = set()
 
     def without_own(
@@ -96,22 +98,27 @@ class Sending:
         last = newest(theirs.lineage, {base.text_digest: base.lineage for _, base in bases})
         return (texts[last]._replace(token=_UNKNOWN), False) if last else (None, False)
 
+    def hold_declined(self, collected: Collected, *, dry_run: bool) -> Collected:
+        """What may leave of it: not what people at the remote declined."""
+        self._proposals.hold_declined(collected, dry_run=dry_run)
+        return collected
+
     def send(self, collected: Collected, cursor: str) -> Sent:
         """cursor: what was pulled last."""
         counters = self._new_counters(collected)
-        if not collected.leaving and not counters:
+        if not collected.leaving and (not counters or self._proposals.keeps_counters()):
             return Sent()
         proposal = _fingerprint(collected.leaving, counters, cursor)
-        if proposal == self._state.note("proposal"):
-            return Sent(proposed=self._state.note("proposed"))
+        if waiting := self._proposals.waiting(proposal):
+            return Sent(proposed=waiting)
         self._state.save_sent(
             {(one.shared.name, one.shared.digest): one.pair for one in collected.leaving}
         )
         pushed = self._remote.push([one.outgoing for one in collected.leaving], counters)
         outcomes = self._note_accepted(collected, pushed, counters)
         sent = Sent(not pushed.raced, outcomes, pushed.cursor, pushed.proposed, pushed.busy)
+        self._proposals.note(proposal, pushed, collected.leaving)
         if pushed.proposed:
-            self._state.save_notes({"proposal": proposal, "proposed": pushed.proposed})
             sent.is_end = True
         elif self._settings.pulls and (pushed.raced or pushed.refused):
             sent.is_end = not pushed.raced and self._is_stuck(collected, pushed)

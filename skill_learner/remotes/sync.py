@@ -27,6 +27,7 @@ from skill_learner.remotes.home_watch import HomeWatch, Marks
 from skill_learner.remotes.incoming import Incoming
 from skill_learner.remotes.outcomes import WAITS, Outcome
 from skill_learner.remotes.outgoing import Collected, Outgoing
+from skill_learner.remotes.proposals import NO_PROPOSAL
 from skill_learner.remotes.protocol import HintingRemote, LookingRemote, Remote
 from skill_learner.remotes.sending import Sending
 from skill_learner.remotes.settings import RemoteSettings
@@ -175,7 +176,7 @@ class Synchroniser:
                 self._pulled_to(pulled.cursor, incoming)
             if not self._settings.pushes:
                 break
-            collected = outgoing.collect()
+            collected = sending.hold_declined(outgoing.collect(), dry_run=dry_run)
             if dry_run:
                 report.outcomes += [
                     Outcome("out", one.pair.local, "would be sent", one.shared.state)
@@ -282,7 +283,7 @@ class Synchroniser:
             "error": report.error,
         }
         if not report.proposed:
-            notes |= {"proposal": "", "proposed": ""}
+            notes |= NO_PROPOSAL
         self._state.save_notes(notes)
         if not report.error:
             self._watch.remember(marks)

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remote_homes import MakeHome, both_with_deploy, git, words
+from remote_homes import MakeHome, both_with_deploy, git, outcome, words
 
 from skill_learner.errors import RemoteError
+from skill_learner.remote_wiring import propose_again
 
 pytestmark = pytest.mark.process
 
@@ -70,6 +71,10 @@ def protect(bare: Path) -> None:
     git(bare, "config", "core.bare", "false")  # its branch is checked out somewhere
 
 
+def unprotect(bare: Path) -> None:
+    git(bare, "config", "core.bare", "true")
+
+
 def test_a_commit_of_somebody_else_on_a_proposal_is_kept(
     make_home: MakeHome, bare: Path, clone: Clone
 ) -> None:
@@ -91,6 +96,82 @@ def test_a_commit_of_somebody_else_on_a_proposal_is_kept(
     assert f"on branch {branch}-2:" in one.sync().proposed  # that one is nobody else's
     listed = git(bare, "ls-tree", "--name-only", f"{branch}-2", "skills/").split()
     assert listed == [f"skills/{name}" for name in ("deploy", "fourth", "other", "third")]
+
+
+def test_a_proposal_that_was_deleted_is_told_as_declined_and_not_made_again(
+    make_home: MakeHome, bare: Path, clone: Clone
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    folder = clone()
+    protect(bare)
+    one.add("other")
+    one.use("deploy", "s-1")
+    assert one.sync().proposed
+    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    git(bare, "branch", "-D", branch)
+    for dry_run in (True, False, False):
+        report = one.sync(dry_run=dry_run)
+        assert (report.proposed, words(report, "out")) == ("", {})
+        assert "declined" in outcome(report, "other").detail
+    assert "declined" in one.state.note("held")
+    one.use("deploy", "s-2")  # what it was used is no reason for another proposal
+    unprotect(bare)
+    write(folder, "README.md", "of people\n")
+    commit(folder)  # nor what others do on the branch of the team
+    protect(bare)
+    assert one.sync().proposed == ""
+    assert git(bare, "branch", "--list", "skill-learner/*") == ""
+    one.add("third")  # is proposed, without what was declined
+    assert one.sync().proposed
+    assert git(bare, "ls-tree", "--name-only", branch, "skills/").split() == [
+        "skills/deploy",
+        "skills/third",
+    ]
+    one.edit("other", "First step.", "First, as they wished.")
+    report = one.sync()
+    assert (bool(report.proposed), words(report, "stays")) == (True, {})
+    assert "skills/other" in git(bare, "ls-tree", "--name-only", branch, "skills/")
+
+
+@pytest.mark.parametrize("how", ["merged", "squashed", "in part"])
+def test_what_came_into_force_was_not_declined(
+    how: str, make_home: MakeHome, bare: Path, clone: Clone
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    folder = clone()
+    protect(bare)
+    one.add("other")
+    one.add("third")
+    assert one.sync().proposed
+    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    unprotect(bare)
+    git(folder, "fetch", "--quiet", "origin", f"{branch}:{branch}")
+    if how == "merged":
+        git(folder, "merge", "--quiet", branch)
+        git(folder, "push", "--quiet", "origin", "HEAD:main")
+    else:
+        taken = "skills" if how == "squashed" else "skills/third"
+        git(folder, "checkout", "--quiet", branch, "--", taken)
+        commit(folder)
+    protect(bare)
+    git(bare, "branch", "-D", branch)
+    report = one.sync()
+    left = {"other": "held back"} if how == "in part" else {}
+    assert (report.proposed, words(report, "stays")) == ("", left)
+
+
+def test_what_was_declined_is_proposed_again_when_the_user_asks(
+    make_home: MakeHome, bare: Path
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    protect(bare)
+    one.add("other")
+    one.sync()
+    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    git(bare, "branch", "-D", branch)
+    one.sync()
+    propose_again(one.config, one.settings)
+    assert f"on branch {branch}:" in one.sync().proposed
 
 
 def test_a_home_that_was_copied_overwrites_no_proposal_of_the_first(

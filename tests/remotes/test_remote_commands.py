@@ -85,6 +85,29 @@ def test_an_unreachable_remote_is_said_by_sync_and_status(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
+def test_a_declined_proposal_is_said_and_made_again_only_when_asked(
+    bare: Path, git_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = home_maker(git_url, tmp_path)("one")
+    first.add("deploy")
+    first.sync()
+    monkeypatch.setenv("SKILL_LEARNER_STATE_DIR", str(tmp_path / "mine"))
+    home_maker(git_url, tmp_path)("mine").add("other")
+    git(bare, "config", "receive.denyCurrentBranch", "refuse")
+    git(bare, "config", "core.bare", "false")
+    run("remote", "add", "team", git_url, "--trust", "all")
+    assert "proposed on branch" in run("sync", "team").output
+    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    git(bare, "branch", "-D", branch)
+    assert "declined" in " ".join(run("sync", "team").output.split())
+    assert "other: declined: the branch that proposed it was deleted" in run("status").output
+    assert "declined" in run("why", "other").output
+    assert "choose one" in run("sync", "team", "--again", "--dry-run", code=2).output
+    assert "proposed on branch" in run("sync", "team", "--again").output
+    assert git(bare, "branch", "--list", "skill-learner/*").strip() == branch
+
+
+@pytest.mark.process
 def test_why_tells_of_a_skill_by_its_name(git_url: str, tmp_path: Path) -> None:
     one = home_maker(git_url, tmp_path)("one")
     one.add("deploy")
