@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +22,14 @@ if TYPE_CHECKING:
     from skill_learner.remotes.sync import Synchroniser, SyncReport
 
 
-def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchroniser:
-    """What syncs the library with one remote; keep it for as long as the process runs."""
+def build_sync(
+    config: SkillLearnerConfig, settings: RemoteSettings, *, aside: Path | None = None
+) -> Synchroniser:
+    """What syncs the library with one remote; keep it for as long as the process runs.
+
+    aside: a folder for its lock and its copy of the remote, for dry runs where the state folder
+    cannot be written; nothing is written elsewhere then.
+    """
     from skill_learner.learning.redaction import Redactor, secret_environment_values
     from skill_learner.project import list_projects
     from skill_learner.remotes import open_remote
@@ -32,21 +40,37 @@ def build_sync(config: SkillLearnerConfig, settings: RemoteSettings) -> Synchron
     from skill_learner.skills.intake import SkillIntake
     from skill_learner.usage import UsageStore
 
-    paths, folder = config.library_paths, config.library_paths.remotes_dir
+    paths, folder = config.library_paths, aside or config.library_paths.remotes_dir
     library, usage = config.skills_dir, UsageStore(paths.usage_db)
     state = SyncState(config.library_paths.remotes_db, settings.name)
+    machine = state.machine_as_read if aside else state.machine
     scopes = ScopeNames({p.key: Path(p.path).name for p in list_projects(config.paths)})
     redactor = Redactor(secret_environment_values(os.environ))
     watched = (library, *(library / part for part in (".records", ".archive", ".history")))
     wal = paths.usage_db.with_name(f"{paths.usage_db.name}-wal")
     return Synchroniser(
         settings,
-        open_remote(settings, folder, state.machine),
-        HomeSkills(SkillIntake(library), scopes, state.machine, redactor),
+        open_remote(settings, folder, machine),
+        HomeSkills(SkillIntake(library), scopes, machine, redactor),
         state,
         Place(folder / f"{settings.name}.lock", (*watched, paths.usage_db, wal)),
         lambda: usage.counts() if paths.usage_db.exists() else {},
     )
+
+
+@contextlib.contextmanager
+def aside_if_read_only(config: SkillLearnerConfig) -> Iterator[Path | None]:
+    """For `build_sync`: a folder for the block where the state folder cannot be written, or made;
+    else None."""
+    import tempfile
+
+    folder = config.library_paths.remotes_dir
+    there = next((one for one in (folder, *folder.parents) if one.is_dir()), folder)
+    if os.access(there, os.W_OK):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="skill-learner-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
 
 
 def start_sync(config: SkillLearnerConfig) -> BackgroundSync | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -79,16 +80,17 @@ def publish_all(config: SkillLearnerConfig) -> None:
 def _one(
     config: SkillLearnerConfig, settings: RemoteSettings, dry_run: bool, step: Any
 ) -> SyncReport:
-    from skill_learner.remote_wiring import build_sync
+    from skill_learner.remote_wiring import aside_if_read_only, build_sync
 
     step(settings.name)
-    synchroniser = build_sync(config, settings)
-    try:
-        return synchroniser.sync(dry_run=dry_run)
-    except SkillLearnerError as problem:
-        return synchroniser.failed(problem)
-    finally:
-        synchroniser.close()
+    with aside_if_read_only(config) if dry_run else nullcontext() as aside:
+        synchroniser = build_sync(config, settings, aside=aside)
+        try:
+            return synchroniser.sync(dry_run=dry_run)
+        except SkillLearnerError as problem:
+            return synchroniser.failed(problem)
+        finally:
+            synchroniser.close()
 
 
 def _settle(

@@ -92,24 +92,27 @@ class Incoming:
         done: list[Outcome] = []
         for start in range(0, len(skills), BATCH):
             some = skills[start : start + BATCH]
-            with self._intake.locked(), self._batch() as batch:
+            # a dry run writes nothing, and may be where no lock can be made
+            lock = contextlib.nullcontext() if self.is_dry else self._intake.locked()
+            with lock, self._batch() as batch:
                 paired = {pair.local.casefold() for pair in pairs.values()}
                 batch.unpaired = {n for n in batch.taken - paired if n[0] != "."}
                 self._take_some(some, pairs, batch)
-                with self._state.at_once():
-                    self.fresh.update(batch.bulk.commit(lambda: self._note(batch)))
+                if not self.is_dry:
+                    with self._state.at_once():
+                        self.fresh.update(batch.bulk.commit(lambda: self._note(batch)))
             pairs.update(batch.pairs)
             done += [batch.outcomes[s.name] for s in some if s.name in batch.outcomes]
         return done
 
     def _note(self, batch: _Batch) -> None:
-        if not self.is_dry:
-            self._state.save_lineage(batch.lineage)
-            self._state.save_pairs(batch.pairs.values())
+        self._state.save_lineage(batch.lineage)
+        self._state.save_pairs(batch.pairs.values())
 
     @contextlib.contextmanager
     def _batch(self) -> Iterator[_Batch]:
-        with self._intake.bulk() as bulk:
+        bulk = self._intake.bulk()
+        with contextlib.nullcontext() if self.is_dry else bulk:
             taken = self._intake.taken_names()
             yield _Batch(bulk, self._intake.may_know(), now(), taken=taken)
 

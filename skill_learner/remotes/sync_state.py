@@ -60,11 +60,7 @@ class SyncState:
     def machine(self) -> str:
         """A label for this machine that tells nothing about it. It is kept in a file outside this
         folder, too, beside the uses that it counts: under another one they would count twice."""
-        beside = self._db.file.parent.with_name("machine")
-        made = f"m-{secrets.token_hex(4)}"
-        with contextlib.suppress(OSError, ValueError):
-            kept = beside.read_text(encoding="ascii").strip()
-            made = kept if _LABEL.fullmatch(kept) else made
+        beside, made = self._beside, self._label_beside()
         row = self._kept_label()
         if row is None:
             with self._db.transaction() as connection:
@@ -75,6 +71,24 @@ class SyncState:
             with contextlib.suppress(OSError):
                 atomic_write(beside, f"{label}\n".encode(), 0o600)
         return label
+
+    @property
+    def machine_as_read(self) -> str:
+        """The same for who may write nothing: where none is kept, one for the moment."""
+        row = self._kept_label()
+        return str(row[0]) if row else self._label_beside()
+
+    @property
+    def _beside(self) -> Path:
+        return self._db.file.parent.with_name("machine")
+
+    def _label_beside(self) -> str:
+        """What the file says, else a new one."""
+        with contextlib.suppress(OSError, ValueError):
+            kept = self._beside.read_text(encoding="ascii").strip()
+            if _LABEL.fullmatch(kept):
+                return kept
+        return f"m-{secrets.token_hex(4)}"
 
     def _kept_label(self) -> tuple[str] | None:
         asked = "SELECT value FROM notes WHERE remote = '' AND key = 'machine'"

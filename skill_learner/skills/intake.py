@@ -128,7 +128,6 @@ class SkillIntake:
 
     def bulk(self) -> BulkIntake:
         """For new skills under names of `plan_name`, many at once."""
-        ensure_private_dir(self.skills_dir)
         return BulkIntake(self.skills_dir, self._history)
 
     def next_version(self, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import random
 import shutil
 import subprocess
@@ -193,6 +194,46 @@ def test_what_is_remembered_is_told_on_a_disk_that_cannot_be_written(
     _run("mount", "-o", "remount,ro", str(small_disk.folder))
     assert [cli_run("remote", "list"), cli_run("status")] == told
     assert f"Read-only file system: {settings}" in cli_run("remote", "remove", "team", code=1)
+
+
+def test_a_dry_run_in_a_home_that_cannot_be_written_tells_what_a_sync_would_do(
+    small_disk: SmallDisk, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_disk.resize("8m")
+    monkeypatch.setenv("HOME", str(small_disk.folder))
+    one = home_maker(str(bare), tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    cli_run("remote", "add", "team", str(bare), "--trust", "all")
+    cli_run("remote", "add", "new", str(bare), "--trust", "all")
+    cli_run("sync", "team")
+    cli_run("status")  # the state folder is there by now, and is told its format
+    one.patch("deploy", "First step.", "First by one.")
+    one.add("other")
+    one.sync()
+    gc.collect()  # what a command left open would be in the way
+    _run("mount", "-o", "remount,ro", str(small_disk.folder))
+    told = json.loads(CliRunner().invoke(cli, ["sync", "--dry-run", "--json"]).stdout)
+    found = {(r["remote"], o["name"], o["outcome"]) for r in told for o in r["outcomes"]}
+    assert found >= {
+        ("team", "deploy", "would be updated"),
+        ("team", "other", "would be new"),
+        ("new", "other", "would be new"),
+    }
+    assert [report["error"] for report in told] == ["", ""]
+    assert "Read-only file system" in cli_run("sync", "team", code=8)
+
+
+def test_a_dry_run_needs_no_state_folder_and_makes_none_that_it_may_not(
+    small_disk: SmallDisk, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = home_maker(str(bare), tmp_path)("one")
+    one.add("deploy")
+    one.sync()
+    monkeypatch.setenv("HOME", str(small_disk.folder))
+    monkeypatch.setenv("SKILL_LEARNER_REMOTES", json.dumps({"team": str(bare)}))
+    _run("mount", "-o", "remount,ro", str(small_disk.folder))
+    assert "would be new" in cli_run("sync", "--dry-run")
 
 
 def test_what_a_killed_process_left_to_be_put_in_place_is_read_on_a_full_disk(
