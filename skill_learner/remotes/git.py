@@ -15,6 +15,7 @@ from pathlib import Path
 from skill_learner.errors import RemoteError, RemoteUnavailableError
 from skill_learner.remotes import git_copy, protocol
 from skill_learner.remotes import git_layout as layout
+from skill_learner.remotes.counters import is_countable
 from skill_learner.remotes.git_address import address
 from skill_learner.remotes.git_program import GitFailedError, GitProgram
 from skill_learner.remotes.git_push import OWN_BRANCHES, GitPush, Refusal
@@ -247,6 +248,7 @@ class GitRemote:
 
     def _counter_files(self, head: str, counters: Mapping[CounterKey, int]) -> dict[str, bytes]:
         """This machine's file of counters with the new ones in it, when that changes anything."""
+        counters = {key: n for key, n in counters.items() if is_countable(key, n)}
         if not counters:
             return {}
         name = f"{self._machine}.json"

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from skill_learner.characters import SURROGATE
 from skill_learner.errors import RemoteError
-from skill_learner.exchange.safe_files import is_safe_part
+from skill_learner.remotes.counters import is_countable
 from skill_learner.remotes.git_program import GitProgram
 from skill_learner.remotes.protocol import CounterKey, OutgoingSkill
 
@@ -66,7 +65,7 @@ def read_counters(git: GitProgram, blobs: Mapping[str, str]) -> dict[CounterKey,
     found: dict[CounterKey, int] = {}
     for name, blob in blobs.items():
         machine = name.removesuffix(".json")
-        if not is_safe_part(machine) or int(git.run("cat-file", "-s", blob)) > MOST_COUNTER_BYTES:
+        if int(git.run("cat-file", "-s", blob)) > MOST_COUNTER_BYTES:
             continue
         found.update(_counters(machine, git.run("cat-file", "blob", blob)))
     return found
@@ -116,11 +115,10 @@ def _counters(machine: str, data: bytes) -> dict[CounterKey, int]:
     except (ValueError, RecursionError):
         return {}
     return {
-        (machine, skill[:200], kind[:40]): value
+        (machine, skill, kind): value
         for skill, kinds in (sums.items() if isinstance(sums, dict) else ())
         for kind, value in (kinds.items() if isinstance(kinds, dict) else ())
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-        if SURROGATE.search(skill + kind) is None
+        if is_countable((machine, skill, kind), value)
     }
 
 

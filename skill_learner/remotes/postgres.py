@@ -14,6 +14,7 @@ from typing import Any
 
 from skill_learner.errors import RemoteError
 from skill_learner.remotes import postgres_schema as schema
+from skill_learner.remotes.counters import is_countable
 from skill_learner.remotes.postgres_connection import (
     PostgresConnection,
     belongs_to_others,
@@ -23,7 +24,6 @@ from skill_learner.remotes.postgres_cursor import FIRST, Cursor, Mark, Standing
 from skill_learner.remotes.postgres_rows import (
     MOST_TEXT,
     encoded,
-    is_countable,
     skill_of,
     token_of,
     vector_of,

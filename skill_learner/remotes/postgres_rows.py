@@ -1,4 +1,4 @@
-"""Skills and counters as they stand in rows, and back: whatever stands there, one odd row stops no
+"""Skills and vectors as they stand in rows, and back: whatever stands there, one odd row stops no
 other."""
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from skill_learner.exchange.safe_files import MOST_BYTES, Files, SkillFileData
-from skill_learner.remotes.protocol import CounterKey, RemoteSkill
+from skill_learner.remotes.protocol import RemoteSkill
 
 MOST_TEXT = 7 * MOST_BYTES
 """Bytes of a row's files that are read: JSON makes up to six of one, and tells the paths, too."""
-_MOST_COUNTED = 2**53
-_LONGEST_NAME = 200
 _MOST_DIMENSIONS = 16_000
 _LARGEST_FLOAT = 3.4e38
 
@@ -46,12 +44,6 @@ def skill_of(name: str, token: str, text: str | None) -> RemoteSkill:
         return RemoteSkill(name, token, _decoded(text))
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError, binascii.Error):
         return RemoteSkill(name, token, None, "its files are damaged")
-
-
-def is_countable(key: CounterKey, value: int) -> bool:
-    """Whether a counter can be kept anywhere: plain names, and a number that is no mischief."""
-    plain = all(part.isprintable() and len(part) <= _LONGEST_NAME for part in key)
-    return plain and 0 <= value < _MOST_COUNTED
 
 
 def vector_text(vector: Sequence[float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -375,6 +376,21 @@ def test_links_and_odd_names_are_refused_and_the_rest_is_taken(
     assert sorted(one.names()) == ["fine", "seed"]
     assert not list(tmp_path.glob("**/one/**/secret"))
     assert "linked" in one.state.note("refused")
+
+
+def test_odd_counters_that_somebody_wrote_are_left_out(
+    make_home: MakeHome, clone: Clone, bare: Path
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    folder = clone()
+    (folder / "counters").mkdir(exist_ok=True)
+    odd = {"s" * 201: {"uses": 1}, "a\x1b[31m": {"uses": 1}, "b": {"k" * 201: 1, "uses": True}}
+    sums = json.dumps({**odd, "deploy": {"uses": 3}})
+    for machine in ("m-00000002", "a\x1b[31m"):
+        (folder / "counters" / f"{machine}.json").write_text(sums)
+    commit(folder)
+    one.sync()
+    assert one.state.counters() == {("m-00000002", "deploy", "uses"): 3}
 
 
 def test_a_file_beside_the_folders_of_skills_is_no_skill(make_home: MakeHome, clone: Clone) -> None:

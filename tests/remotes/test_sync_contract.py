@@ -14,6 +14,8 @@ from skill_learner.errors import LibraryError
 from skill_learner.models import PatchSkill
 from skill_learner.project import register
 from skill_learner.remote_wiring import build_sync
+from skill_learner.remotes import open_remote
+from skill_learner.remotes.settings import RemoteSettings
 from skill_learner.remotes.shared_skill import MOST_LINEAGE
 from skill_learner.skills.adopting import AdoptedSkill
 from skill_learner.skills.arriving_skill import Attachments
@@ -465,6 +467,30 @@ def test_counters_of_all_machines_add_up_and_never_go_back(make_home: MakeHome) 
     one.sync()
     two.sync()
     assert sum(v for (_, _, kind), v in two.state.counters().items() if kind == "uses") >= 4
+
+
+def test_the_same_counters_count_at_every_remote(url: str, tmp_path: Path) -> None:
+    """Where engines differed, sums would depend on where a machine shares."""
+    mine = "m-00000001"
+    good = {
+        (mine, "deploy", "uses"): 3,
+        (mine, "s" * 200, "k" * 200): 2**53 - 1,
+        (mine, "é", "x"): 0,
+    }
+    odd = {
+        (mine, "s" * 201, "uses"): 1,
+        (mine, "deploy", "k" * 201): 1,
+        (mine, "a\x1b[31m", "uses"): 1,
+        (mine, "a\0", "uses"): 1,
+        (mine, "\ud800", "uses"): 1,
+        (mine, "below", "uses"): -1,
+        (mine, "above", "uses"): 2**53,
+    }
+    remote = open_remote(RemoteSettings("team", url), tmp_path / "copy", mine)
+    remote.pull("")
+    remote.push([], {**odd, **good})
+    assert remote.pull("").counters == good
+    remote.close()
 
 
 def test_scopes_travel_by_the_name_of_the_project(make_home: MakeHome, tmp_path: Path) -> None:
