@@ -202,7 +202,10 @@ class GitRemote:
         earlier = layout.listing(self._git, cursor, layout.COUNTERS) if known else {}
         sums = layout.listing(self._git, head, layout.COUNTERS)
         fresh = {name: blob for name, blob in sums.items() if earlier.get(name) != blob}
-        return Pulled(head, skills, layout.read_counters(self._git, fresh))
+        mine = {f"{self._machine}.json"} & earlier.keys()
+        changed_by_others = {n: earlier[n] for n in mine if earlier[n] != sums.get(n)}
+        lost = dict.fromkeys(layout.read_counters(self._git, changed_by_others), 0)
+        return Pulled(head, skills, {**lost, **layout.read_counters(self._git, fresh)})
 
     def _read(self, head: str, changed: Mapping[str, str]) -> list[RemoteSkill]:
         """These skills: few of them at once, of many the files while they are used."""

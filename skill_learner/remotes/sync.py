@@ -172,7 +172,7 @@ class Synchroniser:
             pulled = self._pull(self._cursor, incoming)
             report.outcomes += self._brought(pulled, incoming, sending)
             if not dry_run:
-                self._state.save_counters(pulled.counters)
+                self._state.take_counters(pulled, self._homes.machine, whole=not self._cursor)
                 self._pulled_to(pulled.cursor, incoming)
             if not self._settings.pushes:
                 break

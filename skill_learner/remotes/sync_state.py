@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from skill_learner.characters import SURROGATE
 from skill_learner.files import atomic_write
-from skill_learner.remotes.protocol import CounterKey
+from skill_learner.remotes.protocol import CounterKey, Pulled
 from skill_learner.remotes.state_database import StateDatabase
 from skill_learner.sqlite_rows import insert_rows
 
@@ -200,6 +200,19 @@ class SyncState:
                 (self._remote,),
             ).fetchall()
         return {(machine, skill, kind): value for machine, skill, kind, value in rows}
+
+    def take_counters(self, pulled: Pulled, machine: str, *, whole: bool) -> None:
+        """Take in what a remote has. What it tells of this machine's own is what it has of them,
+        and where all was told (`whole`) it has no others: what it lost, is sent again."""
+        own = [key for key in pulled.counters if key[0] == machine]
+        with self._db.transaction() as connection:
+            if whole or pulled.set_back:
+                own = [key for key in self.counters() if key[0] == machine]
+            connection.executemany(
+                "DELETE FROM counters WHERE remote = ? AND machine = ? AND skill = ? AND kind = ?",
+                [(self._remote, *key) for key in own],
+            )
+            self.save_counters(pulled.counters)
 
     def save_counters(self, counters: Mapping[CounterKey, int]) -> None:
         """Take in counters; one that is known already never goes down."""

@@ -393,6 +393,27 @@ def test_odd_counters_that_somebody_wrote_are_left_out(
     assert one.state.counters() == {("m-00000002", "deploy", "uses"): 3}
 
 
+@pytest.mark.parametrize("earlier", [("deploy",), ("other",), ()])
+def test_uses_that_a_branch_lost_are_counted_again_by_the_next_sync(
+    earlier: tuple[str, ...], make_home: MakeHome, bare: Path
+) -> None:
+    one, _ = both_with_deploy(make_home)
+    one.add("other")
+    for name in earlier:
+        one.use(name, "a")
+    one.sync()
+    before = git(bare, "rev-parse", "main").strip()
+    for session in ("a", "b"):
+        one.use("deploy", session)
+    one.sync()
+    git(bare, "update-ref", "refs/heads/main", before)
+    one.sync()
+    three = make_home("three")
+    three.sync()
+    uses = {skill: n for (_, skill, kind), n in three.state.counters().items() if kind == "uses"}
+    assert uses["deploy"] == 2
+
+
 def test_a_file_beside_the_folders_of_skills_is_no_skill(make_home: MakeHome, clone: Clone) -> None:
     one, two = both_with_deploy(make_home)
     folder = clone()

@@ -89,6 +89,30 @@ def test_a_restored_database_gets_back_what_it_lost(
     assert words(one.sync()) == {"a": "updated"}
 
 
+@pytest.mark.parametrize("what", ["older", "empty"])
+def test_uses_that_a_database_lost_are_counted_again_by_the_next_sync(
+    what: str,
+    make_home: MakeHome,
+    postgres_url: str,
+    backup: Callable[[], Callable[[], None]],
+) -> None:
+    """Not only once the skill is used again, which may be never."""
+    restore = backup() if what == "empty" else lambda: None
+    one = make_home("one")
+    one.add("deploy")
+    one.use("deploy", "a")
+    one.sync()
+    restore = backup() if what == "older" else restore
+    one.use("deploy", "b")
+    one.add("other")
+    one.sync()
+    restore()
+    one.sync()
+    three = make_home("three")
+    three.sync()
+    assert [v for k, v in three.state.counters().items() if k[2] == "uses"] == [2]
+
+
 def test_a_machine_that_only_sent_sees_a_restore_too(
     make_home: MakeHome, postgres_url: str, backup: Callable[[], Callable[[], None]]
 ) -> None:
