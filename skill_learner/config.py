@@ -12,13 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from skill_learner.config_file import (
-    FILE_NAME,
-    lines_of_keys,
-    parse_settings,
-    settings_bytes,
-    user_settings_file,
-)
 from skill_learner.config_values import (
     checked_path,
     checked_value,
@@ -36,8 +29,8 @@ if TYPE_CHECKING:
 
     from skill_learner.privacy import PrivacyRules
 
+FILE_NAME = "skill-learner.yaml"
 ENV_PREFIX = "SKILL_LEARNER_"
-__all__ = ["ENV_PREFIX", "FILE_NAME", "SkillLearnerConfig", "user_settings_file"]
 
 _SWITCHES = frozenset(
     {"REVIEW", "DEBUG", "SHARED", "CLAUDE", "CLIENT_TESTS", "TEST_VENV", "CLAUDE_BINARY"}
@@ -193,7 +186,7 @@ class SkillLearnerConfig:
     def from_yaml(cls, path: str | os.PathLike[str]) -> SkillLearnerConfig:
         """From a YAML file; relative paths in it count from the file's folder."""
         file = Path(path)
-        return cls(**_of_file(file, settings_bytes(file)))
+        return cls(**_of_file(file)[0])
 
     @classmethod
     def from_env(
@@ -216,8 +209,7 @@ class SkillLearnerConfig:
         layers: list[tuple[str, dict[str, Any]]] = []
         user_file = user_settings_file()
         if user_file.is_file():
-            given = _of_file(user_file, settings_bytes(user_file))
-            layers.append((f"file {user_file}", given))
+            layers.append((f"file {user_file}", _of_file(user_file)[0]))
         environment = _from_environment(ENV_PREFIX, os.environ if environ is None else environ)
         layers.append(("environment", environment))
         layers.append(("argument", _converted(arguments or {}, "argument", _HERE)))
@@ -226,8 +218,7 @@ class SkillLearnerConfig:
             mine = cls(**{key: value for _, layer in layers for key, value in layer.items()})
             from skill_learner.config_project import counting
 
-            data = settings_bytes(project_file)
-            given, warnings = counting(project_file, data, _of_file(project_file, data), mine)
+            given, warnings = counting(project_file, *_of_file(project_file), mine)
             layers.insert(-2, (f"file {project_file}", given))
         merged: dict[str, Any] = {}
         origins = dict.fromkeys(_kinds(), "default")
@@ -243,11 +234,21 @@ class SkillLearnerConfig:
         return config
 
 
-def _of_file(file: Path, data: bytes) -> dict[str, Any]:
-    """What a settings file that holds these bytes sets; an error names the line of the key."""
+def user_settings_file() -> Path:
+    """Where the user's own settings are looked for."""
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("skill-learner", appauthor=False)) / FILE_NAME
+
+
+def _of_file(file: Path) -> tuple[dict[str, Any], bytes]:
+    """What a settings file sets, and its bytes; an error names the line of the key."""
+    from skill_learner.config_file import lines_of_keys, parse_settings, settings_bytes
+
+    data = settings_bytes(file)
     values, base = parse_settings(data, file), file.resolve().parent
     try:
-        return _converted(values, str(file), base)
+        return _converted(values, str(file), base), data
     except ConfigError:
         lines = lines_of_keys(data)
         for key, value in values.items():

@@ -1,4 +1,4 @@
-"""Settings files as text: where the user's is, what mapping stands in one, and in which lines."""
+"""Settings files as text: what mapping stands in one, and in which lines."""
 
 from __future__ import annotations
 
@@ -9,15 +9,6 @@ from skill_learner.errors import ConfigError
 TYPE_CHECKING = False  # `typing` itself would cost every program that opens a library
 if TYPE_CHECKING:
     from typing import Any
-
-FILE_NAME = "skill-learner.yaml"
-
-
-def user_settings_file() -> Path:
-    """Where the user's own settings are looked for."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("skill-learner", appauthor=False)) / FILE_NAME
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from skill_learner.config_file import user_settings_file
+from skill_learner.config import SkillLearnerConfig, user_settings_file
 from skill_learner.config_trust import is_trusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from skill_learner.config import SkillLearnerConfig
 
 _EAGERNESS = ("signal", "", "always")
 """Values of `review_when`: the later, the more is sent."""
@@ -59,10 +57,10 @@ def needing_trust(values: Mapping[str, Any], mine: SkillLearnerConfig) -> list[s
 
 
 def counting(
-    file: Path, data: bytes, values: Mapping[str, Any], mine: SkillLearnerConfig
+    file: Path, values: Mapping[str, Any], data: bytes, mine: SkillLearnerConfig
 ) -> tuple[dict[str, Any], list[str]]:
-    """Of what a project's file with these bytes sets, what counts: everything when the user trusts
-    it, else what costs nobody anything; and a warning for each key that does not count."""
+    """Of the values that a project's file sets, those that count: all when the user trusts the file
+    with these bytes (`data`), else what costs nobody more; a warning for each of the others."""
     guarded = needing_trust(values, mine)
     if not guarded or is_trusted(mine.state_dir, file, data):
         return dict(values), []

@@ -10,8 +10,8 @@ import click
 
 from skill_learner.cli.output import json_option, say, show_json, show_table, when
 from skill_learner.cli.settings import load
-from skill_learner.config import SkillLearnerConfig
-from skill_learner.config_file import read_settings_file, user_settings_file
+from skill_learner.config import SkillLearnerConfig, user_settings_file
+from skill_learner.config_file import read_settings_file
 from skill_learner.errors import ConfigError
 from skill_learner.remotes.settings import (
     DEFAULT_EVERY,

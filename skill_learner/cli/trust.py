@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(project_dir: Path, yes: bool, take_back: bool) -> None:
     """Let this project's skill-learner.yaml set every key, also those that run programs, send data
     or choose paths. It holds for the file as it is now: a change of it needs trust anew."""
-    from skill_learner.config import SkillLearnerConfig
-    from skill_learner.config_file import FILE_NAME, parse_settings
+    from skill_learner.config import FILE_NAME, SkillLearnerConfig
+    from skill_learner.config_file import parse_settings
     from skill_learner.config_project import needing_trust
     from skill_learner.config_trust import revoke, trust
     from skill_learner.files import read_plain
