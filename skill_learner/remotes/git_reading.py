@@ -158,8 +158,8 @@ def _list(
     last, count = "", 0
     with contextlib.closing(git.pieces("ls-tree", "-r", "-l", "-z", of, "--", *paths)) as pieces:
         for piece in pieces:
-            entries, end, rest = (rest + piece).rpartition(b"\0")
-            blobs = _ENTRY.findall((entries + end).decode("utf-8", "surrogateescape"))
+            whole, end, rest = (rest + piece).rpartition(b"\0")
+            blobs = _ENTRY.findall((whole + end).decode("utf-8", "surrogateescape"))
             for blob in blobs:
                 if blob[3] in found:
                     found[blob[3]].append(blob)
