@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from remote_homes import MakeHome, both_with_deploy, git, outcome, words
+from remote_homes import MakeHome, both_with_deploy, git, outcome, proposal_branches, words
 
 from skill_learner.errors import RemoteError
 from skill_learner.remote_wiring import propose_again
@@ -83,7 +83,7 @@ def test_a_commit_of_somebody_else_on_a_proposal_is_kept(
     protect(bare)
     one.add("other")
     assert "skill-learner/m-" in one.sync().proposed
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     git(folder, "fetch", "--quiet", "origin", f"{branch}:{branch}")
     git(folder, "checkout", "--quiet", branch)
     write(folder, "reviewed.txt", "by a person\n")
@@ -107,7 +107,7 @@ def test_a_proposal_that_was_deleted_is_told_as_declined_and_not_made_again(
     one.add("other")
     one.use("deploy", "s-1")
     assert one.sync().proposed
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     git(bare, "branch", "-D", branch)
     for dry_run in (True, False, False):
         report = one.sync(dry_run=dry_run)
@@ -120,7 +120,7 @@ def test_a_proposal_that_was_deleted_is_told_as_declined_and_not_made_again(
     commit(folder)  # nor what others do on the branch of the team
     protect(bare)
     assert one.sync().proposed == ""
-    assert git(bare, "branch", "--list", "skill-learner/*") == ""
+    assert proposal_branches(bare) == ""
     one.add("third")  # is proposed, without what was declined
     assert one.sync().proposed
     assert git(bare, "ls-tree", "--name-only", branch, "skills/").split() == [
@@ -143,7 +143,7 @@ def test_what_came_into_force_was_not_declined(
     one.add("other")
     one.add("third")
     assert one.sync().proposed
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     unprotect(bare)
     git(folder, "fetch", "--quiet", "origin", f"{branch}:{branch}")
     if how == "merged":
@@ -167,7 +167,7 @@ def test_what_was_declined_is_proposed_again_when_the_user_asks(
     protect(bare)
     one.add("other")
     one.sync()
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     git(bare, "branch", "-D", branch)
     one.sync()
     propose_again(one.config, one.settings)
@@ -185,7 +185,7 @@ def test_a_home_that_was_copied_overwrites_no_proposal_of_the_first(
     one.sync()
     copied.add("of-copied")
     copied.sync()
-    branches = git(bare, "branch", "--list", "skill-learner/*").split()
+    branches = proposal_branches(bare).split()
     kept = [git(bare, "ls-tree", "--name-only", branch, "skills/") for branch in branches]
     assert ["of-one" in kept[0], "of-copied" in kept[1]] == [True, True]
 

@@ -20,6 +20,7 @@ from remote_homes import (
     home_maker,
     killed_while_syncing,
     outcome,
+    proposal_branches,
     unsound,
     words,
 )
@@ -237,7 +238,7 @@ def test_a_repository_with_a_dirty_tree_keeps_it(tmp_path: Path) -> None:
     assert "branch skill-learner/m-" in report.proposed
     assert (there / "README.md").read_text() == "dirty\n"
     assert one.sync().proposed == report.proposed
-    branch = git(there, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(there)
     git(there, "checkout", "--quiet", "--force", "main")
     git(there, "merge", "--quiet", branch)
     assert one.sync().proposed == ""
@@ -268,7 +269,7 @@ def test_a_protected_branch_gets_a_branch_to_review(
     assert two.sync().proposed == report.proposed
     assert git(bare, "for-each-ref") == before
     hook.unlink()
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     git(bare, "update-ref", "refs/heads/main", f"refs/heads/{branch}")
     two.sync()
     one.sync()

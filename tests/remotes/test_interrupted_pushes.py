@@ -16,6 +16,7 @@ from remote_homes import (
     both_with_deploy,
     git,
     killed_at_its_push,
+    proposal_branches,
     words,
 )
 
@@ -230,7 +231,7 @@ class TestCopy:
         assert f"{lock} is in the way" in report.error
         assert "remove that file" in report.error
         assert (report.proposed, report.outcomes) == ("", [])
-        assert git(bare, "branch", "--list", "skill-learner/*") == ""
+        assert proposal_branches(bare) == ""
         lock.unlink()
         assert words(one.sync(), "out") == {"deploy": "sent"}
         two.sync()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from remote_homes import MakeHome, git, home_maker
+from remote_homes import MakeHome, git, home_maker, proposal_branches
 
 from skill_learner.cli.group import cli
 from skill_learner.config import user_settings_file
@@ -97,14 +97,14 @@ def test_a_declined_proposal_is_said_and_made_again_only_when_asked(
     git(bare, "config", "core.bare", "false")
     run("remote", "add", "team", git_url, "--trust", "all")
     assert "proposed on branch" in run("sync", "team").output
-    branch = git(bare, "branch", "--list", "skill-learner/*").strip()
+    branch = proposal_branches(bare)
     git(bare, "branch", "-D", branch)
     assert "declined" in " ".join(run("sync", "team").output.split())
     assert "other: declined: the branch that proposed it was deleted" in run("status").output
     assert "declined" in run("why", "other").output
     assert "choose one" in run("sync", "team", "--again", "--dry-run", code=2).output
     assert "proposed on branch" in run("sync", "team", "--again").output
-    assert git(bare, "branch", "--list", "skill-learner/*").strip() == branch
+    assert proposal_branches(bare) == branch
 
 
 @pytest.mark.process

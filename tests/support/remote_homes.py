@@ -112,6 +112,11 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def proposal_branches(repository: Path) -> str:
+    """Where machines of ours propose what a protected branch did not take, as git lists it."""
+    return git(repository, "branch", "--list", "skill-learner/*").strip()
+
+
 def empty_repository(folder: Path, *how: str) -> Path:
     """A bare repository without a commit. how: further options of `git init`."""
     folder.mkdir(parents=True)
